@@ -74,7 +74,7 @@ static void *with_room(const char *where, void *items, size_t count, size_t item
     const size_t room = count ? 2 * count : 1;
     void *const grown = room <= SIZE_MAX / item_bytes ? realloc(items, room * item_bytes) : NULL;
     if (!grown)
-        complain(EXIT_REFUSED, where, "no memory for %zu items", room);
+        complain(EXIT_WRONG, where, "no memory for %zu items", room);
     return grown;
 }
 
@@ -95,7 +95,7 @@ static int for_each_item(const char *where, const char *text, take_item *take, v
 {
     char *const copy = strdup(text);
     if (!copy)
-        return complain(EXIT_REFUSED, where, "no memory for its value");
+        return complain(EXIT_WRONG, where, "no memory for its value");
     int code = EXIT_DONE;
     for (char *rest = copy; rest && code == EXIT_DONE;) {
         const char *const item = next_item(&rest);
@@ -123,7 +123,7 @@ static int take_whole(const char *where, const char *item, void *context)
         return code;
     int64_t *const items = with_room(where, list->items, list->count, sizeof number);
     if (!items)
-        return EXIT_REFUSED;
+        return EXIT_WRONG;
     list->items = items;
     list->items[list->count++] = number;
     return EXIT_DONE;
@@ -151,7 +151,7 @@ static int take_real(const char *where, const char *item, void *context)
         return code;
     double *const items = with_room(where, list->items, list->count, sizeof number);
     if (!items)
-        return EXIT_REFUSED;
+        return EXIT_WRONG;
     list->items = items;
     list->items[list->count++] = number;
     return EXIT_DONE;
@@ -168,11 +168,11 @@ int text_list_append(const char *where, const char *text, struct text_list *list
 {
     char **const items = with_room(where, list->items, list->count, sizeof *items);
     if (!items)
-        return EXIT_REFUSED;
+        return EXIT_WRONG;
     list->items = items;
     char *const copy = strdup(text);
     if (!copy)
-        return complain(EXIT_REFUSED, where, "no memory for its value");
+        return complain(EXIT_WRONG, where, "no memory for its value");
     list->items[list->count++] = copy;
     return EXIT_DONE;
 }

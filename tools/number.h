@@ -26,7 +26,7 @@ void text_list_free(struct text_list *list);
 void whole_list_free(struct whole_list *list);
 void real_list_free(struct real_list *list);
 
-/* All return EXIT_DONE or complain with EXIT_BAD (EXIT_REFUSED: no memory). */
+/* All return EXIT_DONE or complain with EXIT_BAD (EXIT_WRONG: no memory). */
 int number_whole(const char *where, const char *text, int64_t least, int64_t most, int64_t *out);
 
 /* least <= number < below; never NaN or infinite. */

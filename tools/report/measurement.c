@@ -1,9 +1,5 @@
 #include "measurement.h"
 
-#include "../complain.h"
-#include "../number.h"
-
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -60,6 +56,11 @@ const struct measurement_column *measurement_column(const char *name)
     return NULL;
 }
 
+void *measurement_member(struct measurement *measurement, const struct measurement_column *column)
+{
+    return (char *)measurement + column->offset;
+}
+
 static const void *member(const struct measurement *measurement,
                           const struct measurement_column *column)
 {
@@ -111,34 +112,4 @@ const char *measurement_cell(const struct measurement *measurement,
         break;
     }
     return buffer;
-}
-
-static int set_yes_no(int *out, const char *where, const char *cell)
-{
-    *out = strcmp(cell, "yes") == 0;
-    if (*out || strcmp(cell, "no") == 0)
-        return EXIT_DONE;
-    return complain(EXIT_BAD, where, "\"%.80s\" is neither yes nor no", cell);
-}
-
-int measurement_set(struct measurement *measurement, const struct measurement_column *column,
-                    const char *where, const char *cell)
-{
-    void *const out = (char *)measurement + column->offset;
-    switch (column->kind) {
-    case COLUMN_YES_NO:
-        return set_yes_no(out, where, cell);
-    case COLUMN_KNOWN:
-        if (*cell == '\0')
-            return EXIT_DONE;
-        /* fall through */
-    case COLUMN_WHOLE:
-        return number_whole(where, cell, 0, INT64_MAX, out);
-    case COLUMN_REAL:
-        return number_real(where, cell, 0.0, DBL_MAX, out);
-    case COLUMN_TEXT:
-        break;
-    }
-    *(const char **)out = cell;
-    return EXIT_DONE;
 }

@@ -58,6 +58,9 @@ extern const struct measurement_column measurement_columns[];
 
 const struct measurement_column *measurement_column(const char *name);
 
+/* A pointer to the member: const char *, int64_t, double or int, as its kind says. */
+void *measurement_member(struct measurement *measurement, const struct measurement_column *column);
+
 const char *measurement_text(const struct measurement *measurement,
                              const struct measurement_column *column);
 int64_t measurement_whole(const struct measurement *measurement,
@@ -72,12 +75,5 @@ double measurement_real(const struct measurement *measurement,
 enum { CELL_BYTES = 32 };
 const char *measurement_cell(const struct measurement *measurement,
                              const struct measurement_column *column, char buffer[CELL_BYTES]);
-
-/*
- * Sets a member from such a cell; a text is not copied. Returns an exit_code and complains, with
- * `where` as the place.
- */
-int measurement_set(struct measurement *measurement, const struct measurement_column *column,
-                    const char *where, const char *cell);
 
 #endif

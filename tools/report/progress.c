@@ -53,7 +53,8 @@ void progress_line(char line[PROGRESS_BYTES], size_t width, int64_t done, int64_
 {
     static const char hashes[] = "####################";
     static const char dots[] = "....................";
-    const int filled = (int)((double)BAR_WIDTH * (double)done / (double)total);
+    const double part = done < total ? (double)done / (double)total : 1.0;
+    const int filled = (int)(part * BAR_WIDTH);
     char elapsed[16], left[16] = "-:--";
     format_seconds(elapsed, elapsed_s);
     if (done > 0)

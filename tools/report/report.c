@@ -32,12 +32,6 @@ static void move_text(const char **text, char **place)
     *place += bytes;
 }
 
-static const char **text_member(struct measurement *measurement,
-                                const struct measurement_column *column)
-{
-    return (const char **)(void *)((char *)measurement + column->offset);
-}
-
 static size_t bytes_of(const char *text)
 {
     return text ? strlen(text) + 1 : 1;
@@ -51,11 +45,11 @@ static int own_texts(struct result *result)
             bytes += bytes_of(measurement_text(&result->measurement, column));
     char *place = malloc(bytes);
     if (!place)
-        return complain(EXIT_REFUSED, "report", "no memory for a result");
+        return complain(EXIT_WRONG, "report", "no memory for a result");
     move_text(&result->reason, &place);
     for (const struct measurement_column *column = measurement_columns; column->name; column++)
         if (column->kind == COLUMN_TEXT)
-            move_text(text_member(&result->measurement, column), &place);
+            move_text(measurement_member(&result->measurement, column), &place);
     return EXIT_DONE;
 }
 
@@ -66,7 +60,7 @@ static int make_room(struct report *report)
     const size_t capacity = report->capacity ? 2 * report->capacity : 64;
     struct result *const grown = realloc(report->results, capacity * sizeof *grown);
     if (!grown)
-        return complain(EXIT_REFUSED, "report", "no memory for %zu results", capacity);
+        return complain(EXIT_WRONG, "report", "no memory for %zu results", capacity);
     report->results = grown;
     report->capacity = capacity;
     return EXIT_DONE;
