@@ -1,0 +1,18 @@
+/* A plan: a checked problem, the algorithm that was chosen for it and what that prepared. */
+#ifndef CSRCONV_PLAN_H
+#define CSRCONV_PLAN_H
+
+#include "choose.h"
+
+struct csrconv_plan {
+    struct csrconv_memory memory;   /* of the plan itself; the algorithm's is in prepared */
+    struct csrconv_problem problem; /* weights is NULL once the plan is made */
+    float *bias;                    /* what problem.epilogue.bias points to */
+    struct csrconv_choice choice;
+    const struct csrconv_algorithm *algorithm; /* NULL until chosen */
+    struct csrconv_prepared prepared;
+    int64_t nonzeros;
+    double dense_estimate_us;
+};
+
+#endif
