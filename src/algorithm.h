@@ -60,6 +60,12 @@ struct csrconv_algorithm {
     csrconv_status (*prepare)(const struct csrconv_problem *problem,
                               struct csrconv_prepared *prepared);
 
+    /*
+     * The passes over the activations that come before the kernel, such as padding, which execute
+     * runs too: apart, so that they can be timed. NULL: none.
+     */
+    csrconv_status (*lay_out)(const void *state, const struct csrconv_run *run);
+
     csrconv_status (*execute)(const void *state, const struct csrconv_run *run);
 
     /* state may be NULL. */

@@ -116,12 +116,22 @@ static void direct_planes(void *argument, int64_t begin, int64_t end)
         direct_plane(job, i / filters, i % filters);
 }
 
+static csrconv_status direct_lay_out(const void *state, const struct csrconv_run *run)
+{
+    (void)state;
+    if (csrconv_has_padding(run->shape))
+        csrconv_pad_images(run->shape, run->team, run->n, run->in, run->workspace);
+    return CSRCONV_OK;
+}
+
 static csrconv_status direct_execute(const void *state, const struct csrconv_run *run)
 {
     const struct csrconv_shape *shape = run->shape;
     struct job job = { state, run, run->in, shape->g.in_batch_stride };
+    const csrconv_status status = direct_lay_out(state, run);
+    if (status)
+        return status;
     if (csrconv_has_padding(shape)) {
-        csrconv_pad_images(shape, run->team, run->n, run->in, run->workspace);
         job.padded = run->workspace;
         job.padded_stride = shape->padded_image;
     }
@@ -146,6 +156,7 @@ const struct csrconv_algorithm csrconv_algorithm_direct = {
               .layout = "nchw" },
     .estimate = direct_estimate,
     .prepare = direct_prepare,
+    .lay_out = direct_lay_out,
     .execute = direct_execute,
     .destroy = direct_destroy,
 };

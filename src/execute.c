@@ -44,3 +44,18 @@ csrconv_status csrconv_execute_residual(const csrconv_plan *plan, int64_t n, con
     status = csrconv_check_buffers(plan, &run, workspace_bytes);
     return status ? status : plan->algorithm->execute(plan->prepared.state, &run);
 }
+
+csrconv_status csrconv_plan_lay_out(const struct csrconv_plan *plan, const float *in,
+                                    void *workspace)
+{
+    const struct csrconv_run run = { .shape = &plan->problem.shape,
+                                     .epilogue = &plan->problem.epilogue,
+                                     .team = &plan->problem.team,
+                                     .n = plan->problem.shape.g.batch,
+                                     .in = in,
+                                     .workspace = workspace };
+    if (!plan->algorithm->lay_out)
+        return csrconv_fail(CSRCONV_NOT_SUPPORTED, "%s has no pass over the activations",
+                            plan->algorithm->info.name);
+    return plan->algorithm->lay_out(plan->prepared.state, &run);
+}
