@@ -80,6 +80,19 @@ static void draw_labels(const struct svg *svg, const struct report_case *subject
     free(detail);
 }
 
+static void draw_bar(const struct svg *svg, const struct result *result, double y, double length,
+                     double speed)
+{
+    char *const value =
+        text_format("%s%s", show_times(speed).text, result->measurement.chosen ? " *" : "");
+    const char *const shown = value ? value : "";
+    svg_rectangle(svg, left, y, length, BAR, svg_colour(svg, result->measurement.algorithm));
+    /* White behind the digits, which the line at 1x would cross. */
+    svg_rectangle(svg, left + length + 3.0, y, 7.0 * (double)text_width(shown), BAR, "#ffffff");
+    svg_text(svg, left + length + 5.0, y + BAR - 2.5, SVG_START, "value", shown);
+    free(value);
+}
+
 static void draw_group(const struct svg *svg, const struct report_case *subject, double top,
                        double highest)
 {
@@ -92,14 +105,8 @@ static void draw_group(const struct svg *svg, const struct report_case *subject,
     for (size_t i = 0; i < subject->count; i++) {
         if (!has_bar(subject, i))
             continue;
-        const struct result *const result = subject->results[i];
-        const double speed = speed_up(result, dense);
-        char *const value =
-            text_format("%s%s", show_times(speed).text, result->measurement.chosen ? " *" : "");
-        const double length = width * speed / highest;
-        svg_rectangle(svg, left, y, length, BAR, svg_colour(svg, result->measurement.algorithm));
-        svg_text(svg, left + length + 5.0, y + BAR - 2.5, SVG_START, "value", value ? value : "");
-        free(value);
+        const double speed = speed_up(subject->results[i], dense);
+        draw_bar(svg, subject->results[i], y, width * speed / highest, speed);
         y += BAR + BAR_GAP;
     }
 }

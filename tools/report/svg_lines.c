@@ -4,6 +4,7 @@
 #include "text.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 enum { GAP = 28, TITLE = 40, PLOT_HEIGHT = 250, AXIS = 54, Y_AXIS = 62 };
@@ -101,29 +102,58 @@ static void draw_times(const struct panel *panel)
     fputs("</g>\n", panel->svg->stream);
 }
 
+struct point {
+    double percent, time_us;
+};
+
+/* The measured point of an algorithm at the next case from *index on; false at the end. */
+static bool next_point(const struct panel *panel, const char *algorithm, size_t *index,
+                       struct point *point)
+{
+    while (*index < panel->series->count) {
+        const struct report_case *const subject = panel->series->cases[(*index)++];
+        const struct result *const result = case_result(subject, algorithm);
+        if (!result)
+            continue;
+        point->percent = 100.0 * subject->key->sparsity;
+        point->time_us = result->measurement.median_us;
+        return true;
+    }
+    return false;
+}
+
+/*
+ * Straight between the points in time, as the pay-off is interpolated, which is no straight line
+ * where the axis is logarithmic: in pieces.
+ */
+static void draw_segment(const struct panel *panel, const struct point *from,
+                         const struct point *to)
+{
+    enum { PIECES = 16 };
+    for (int piece = 0; piece <= PIECES; piece++) {
+        const double part = (double)piece / PIECES;
+        fprintf(panel->svg->stream, "%.1f,%.1f ",
+                x_of(panel, from->percent + part * (to->percent - from->percent)),
+                y_of(panel, from->time_us + part * (to->time_us - from->time_us)));
+    }
+}
+
 /* Dense ones are dashed, since their time does not depend on the sparsity. */
-static void draw_algorithm(const struct panel *panel, size_t index)
+static void draw_algorithm(const struct panel *panel, size_t algorithm)
 {
     const struct svg *const svg = panel->svg;
-    const char *const colour = svg_colour(svg, svg->algorithms[index]);
+    const char *const name = svg->algorithms[algorithm];
+    struct point from, to;
+    size_t index = 0;
     fprintf(svg->stream, "<polyline class=\"%s\" stroke=\"%s\" points=\"",
-            svg->is_dense[index] ? "curve dense" : "curve", colour);
-    for (size_t i = 0; i < panel->series->count; i++) {
-        const struct report_case *const subject = panel->series->cases[i];
-        const struct result *const result = case_result(subject, svg->algorithms[index]);
-        if (result)
-            fprintf(svg->stream, "%.1f,%.1f ", x_of(panel, 100.0 * subject->key->sparsity),
-                    y_of(panel, result->measurement.median_us));
-    }
+            svg->is_dense[algorithm] ? "curve dense" : "curve", svg_colour(svg, name));
+    if (next_point(panel, name, &index, &from))
+        for (; next_point(panel, name, &index, &to); from = to)
+            draw_segment(panel, &from, &to);
     fputs("\"/>\n", svg->stream);
-    for (size_t i = 0; i < panel->series->count; i++) {
-        const struct report_case *const subject = panel->series->cases[i];
-        const struct result *const result = case_result(subject, svg->algorithms[index]);
-        if (result)
-            fprintf(svg->stream, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n",
-                    x_of(panel, 100.0 * subject->key->sparsity),
-                    y_of(panel, result->measurement.median_us), colour);
-    }
+    for (index = 0; next_point(panel, name, &index, &to);)
+        fprintf(svg->stream, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n",
+                x_of(panel, to.percent), y_of(panel, to.time_us), svg_colour(svg, name));
 }
 
 static void draw_payoff(const struct panel *panel)
