@@ -2,9 +2,9 @@
 
 #include "../complain.h"
 #include "analysis.h"
-#include "grid.h"
 #include "show.h"
 #include "statistics.h"
+#include "text_grid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,41 +103,41 @@ static enum verdict verdict_of(const struct measurement *old, const struct measu
     return fresh->q1_us > old->q3_us ? SLOWER : SAME;
 }
 
-static void add_key(struct grid *grid, const struct measurement *key)
+static void add_key(struct text_grid *grid, const struct measurement *key)
 {
     char *const setting = show_setting(key);
-    grid_add(grid, "%s", layer_name(key));
-    grid_add(grid, "%s", show_percent(key->sparsity).text);
-    grid_add(grid, "%s", setting ? setting : "");
-    grid_add(grid, "%s", key->algorithm);
+    text_grid_add(grid, "%s", layer_name(key));
+    text_grid_add(grid, "%s", show_percent(key->sparsity).text);
+    text_grid_add(grid, "%s", setting ? setting : "");
+    text_grid_add(grid, "%s", key->algorithm);
     free(setting);
 }
 
-static void add_pair(struct grid *grid, const struct measurement *old,
+static void add_pair(struct text_grid *grid, const struct measurement *old,
                      const struct measurement *fresh)
 {
     add_key(grid, fresh ? fresh : old);
-    grid_add(grid, "%s", old ? show_number(old->median_us).text : "-");
-    grid_add(grid, "%s", fresh ? show_number(fresh->median_us).text : "-");
+    text_grid_add(grid, "%s", old ? show_number(old->median_us).text : "-");
+    text_grid_add(grid, "%s", fresh ? show_number(fresh->median_us).text : "-");
     if (!old || !fresh) {
-        grid_end_row(grid, old ? "only in the old file" : "only in the new file");
+        text_grid_end_row(grid, old ? "only in the old file" : "only in the new file");
         return;
     }
-    grid_add(grid, "%s", show_times(fresh->median_us / old->median_us).text);
-    grid_add(grid, "%s", verdict_names[verdict_of(old, fresh)]);
+    text_grid_add(grid, "%s", show_times(fresh->median_us / old->median_us).text);
+    text_grid_add(grid, "%s", verdict_names[verdict_of(old, fresh)]);
 }
 
 static int write_rows(const struct sorted *old, const struct sorted *fresh, FILE *stream)
 {
-    struct grid grid = { 0 };
-    grid_column(&grid, 'l', "layer");
-    grid_column(&grid, 'r', "zeros");
-    grid_column(&grid, 'l', "setting");
-    grid_column(&grid, 'l', "algorithm");
-    grid_column(&grid, 'r', "old us");
-    grid_column(&grid, 'r', "new us");
-    grid_column(&grid, 'r', "new/old");
-    grid_column(&grid, 'l', "");
+    struct text_grid grid = { 0 };
+    text_grid_column(&grid, 'l', "layer");
+    text_grid_column(&grid, 'r', "zeros");
+    text_grid_column(&grid, 'l', "setting");
+    text_grid_column(&grid, 'l', "algorithm");
+    text_grid_column(&grid, 'r', "old us");
+    text_grid_column(&grid, 'r', "new us");
+    text_grid_column(&grid, 'r', "new/old");
+    text_grid_column(&grid, 'l', "");
     for (size_t i = 0; i < fresh->report->count; i++) {
         const struct measurement *const row = &fresh->report->results[i].measurement;
         add_pair(&grid, find(old, row), row);
@@ -147,7 +147,7 @@ static int write_rows(const struct sorted *old, const struct sorted *fresh, FILE
         if (!find(fresh, row))
             add_pair(&grid, row, NULL);
     }
-    return grid_print(&grid, stream);
+    return text_grid_print(&grid, stream);
 }
 
 static int is_first_of_its_algorithm(const struct report *report, size_t index)

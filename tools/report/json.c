@@ -14,12 +14,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Jansson answers a lack of memory with NULL, which would leave a member or an entry out; that an
+ * allocation failed is remembered here, so that no such file is written.
+ */
+static int lacks_memory;
+
+static void *allocate(size_t bytes)
+{
+    void *const memory = malloc(bytes);
+    lacks_memory |= !memory;
+    return memory;
+}
+
 static json_t *finite_number(double value)
 {
     return isfinite(value) ? json_real(value) : NULL;
 }
 
-/* Jansson refuses NULL values, here those to leave out, and sets nothing then. */
+/* Leaves NULL out. */
 static void set(json_t *object, const char *key, json_t *value)
 {
     if (value)
@@ -186,18 +199,30 @@ static int append_results(json_t *benchmarks, const struct report *report)
     return code;
 }
 
-static int write_json(const struct report *report, FILE *stream)
+static int write_root(const struct report *report, FILE *stream)
 {
-    json_t *const benchmarks = json_array();
-    int code = append_results(benchmarks, report);
     json_t *const root = json_object();
+    json_t *const benchmarks = json_array();
     set(root, "context", json_context(report));
     set(root, "benchmarks", benchmarks);
+    int code = append_results(benchmarks, report);
     /* A failing dump is a failing stream, which is found where it is closed. */
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE && !lacks_memory)
         json_dumpf(root, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     fputc('\n', stream);
     json_decref(root);
+    return code == EXIT_DONE && lacks_memory ? complain(EXIT_WRONG, "json", "out of memory") : code;
+}
+
+static int write_json(const struct report *report, FILE *stream)
+{
+    json_malloc_t before_malloc;
+    json_free_t before_free;
+    json_get_alloc_funcs(&before_malloc, &before_free);
+    json_set_alloc_funcs(allocate, free);
+    lacks_memory = 0;
+    const int code = write_root(report, stream);
+    json_set_alloc_funcs(before_malloc, before_free);
     return code;
 }
 

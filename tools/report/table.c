@@ -3,9 +3,9 @@
 
 #include "../complain.h"
 #include "analysis.h"
-#include "grid.h"
 #include "show.h"
 #include "text.h"
+#include "text_grid.h"
 #include "totals.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Columns beside those of the peers. */
-enum { OTHER_COLUMNS = 10, MOST_PEERS = GRID_COLUMNS - OTHER_COLUMNS };
+enum { OTHER_COLUMNS = 10, MOST_PEERS = TEXT_GRID_COLUMNS - OTHER_COLUMNS };
 
 struct peers {
     const struct result *results[MOST_PEERS];
@@ -30,46 +30,48 @@ static struct peers peers_of(const struct report_case *subject)
     return peers;
 }
 
-static void add_columns(struct grid *grid, const struct peers *peers)
+static void add_columns(struct text_grid *grid, const struct peers *peers)
 {
-    grid_column(grid, 'l', "algorithm");
-    grid_column(grid, 'r', "median us");
-    grid_column(grid, 'r', "min us");
-    grid_column(grid, 'r', "prepare us");
-    grid_column(grid, 'r', "plan us");
-    grid_column(grid, 'r', "estimate us");
-    grid_column(grid, 'r', "GFLOP/s");
-    grid_column(grid, 'r', "dense GFLOP/s");
+    text_grid_column(grid, 'l', "algorithm");
+    text_grid_column(grid, 'r', "median us");
+    text_grid_column(grid, 'r', "min us");
+    text_grid_column(grid, 'r', "prepare us");
+    text_grid_column(grid, 'r', "plan us");
+    text_grid_column(grid, 'r', "estimate us");
+    text_grid_column(grid, 'r', "GFLOP/s");
+    text_grid_column(grid, 'r', "dense GFLOP/s");
     for (size_t i = 0; i < peers->count; i++) {
         char *const heading = text_format("vs %s", peers->results[i]->measurement.algorithm);
-        grid_column(grid, 'r', heading ? heading : "vs peer");
+        text_grid_column(grid, 'r', heading ? heading : "vs peer");
         free(heading);
     }
-    grid_column(grid, 'l', "math");
-    grid_column(grid, 'l', "verified");
+    text_grid_column(grid, 'l', "math");
+    text_grid_column(grid, 'l', "verified");
 }
 
-static void add_measured(struct grid *grid, const struct result *result, const struct peers *peers)
+static void add_measured(struct text_grid *grid, const struct result *result,
+                         const struct peers *peers)
 {
     const struct measurement *const m = &result->measurement;
-    grid_add(grid, "%s", show_number(m->median_us).text);
-    grid_add(grid, "%s", show_number(m->min_us).text);
-    grid_add(grid, "%s", show_number(m->prepare_us).text);
-    grid_add(grid, "%s", show_number(m->plan_us).text);
-    grid_add(grid, "%s", result->estimate_us > 0.0 ? show_number(result->estimate_us).text : "-");
-    grid_add(grid, "%s", show_number(m->gflops_nnz).text);
-    grid_add(grid, "%s", show_number(m->gflops_dense).text);
+    text_grid_add(grid, "%s", show_number(m->median_us).text);
+    text_grid_add(grid, "%s", show_number(m->min_us).text);
+    text_grid_add(grid, "%s", show_number(m->prepare_us).text);
+    text_grid_add(grid, "%s", show_number(m->plan_us).text);
+    text_grid_add(grid, "%s",
+                  result->estimate_us > 0.0 ? show_number(result->estimate_us).text : "-");
+    text_grid_add(grid, "%s", show_number(m->gflops_nnz).text);
+    text_grid_add(grid, "%s", show_number(m->gflops_dense).text);
     for (size_t i = 0; i < peers->count; i++)
-        grid_add(grid, "%s", show_times(speed_up(result, peers->results[i])).text);
-    grid_add(grid, "%s", m->math);
-    grid_add(grid, "%s", m->verified);
+        text_grid_add(grid, "%s", show_times(speed_up(result, peers->results[i])).text);
+    text_grid_add(grid, "%s", m->math);
+    text_grid_add(grid, "%s", m->verified);
 }
 
-static void add_unmeasured(struct grid *grid, const struct result *result)
+static void add_unmeasured(struct text_grid *grid, const struct result *result)
 {
     char *const text = text_format("%s: %s", result->status == RESULT_FAILED ? "FAILED" : "skipped",
                                    result->reason);
-    grid_end_row(grid, text ? text : "");
+    text_grid_end_row(grid, text ? text : "");
     free(text);
 }
 
@@ -84,18 +86,18 @@ static int write_case(const struct report_case *subject, FILE *stream)
             show_percent(key->sparsity).text, key->nnz, key->pattern);
     free(setting);
     const struct peers peers = peers_of(subject);
-    struct grid grid = { 0 };
+    struct text_grid grid = { 0 };
     add_columns(&grid, &peers);
     for (size_t i = 0; i < subject->count; i++) {
         const struct result *const result = subject->results[i];
-        grid_add(&grid, "%s%s", result->measurement.algorithm,
-                 result->measurement.chosen ? " *" : "");
+        text_grid_add(&grid, "%s%s", result->measurement.algorithm,
+                      result->measurement.chosen ? " *" : "");
         if (result->status == RESULT_MEASURED)
             add_measured(&grid, result, &peers);
         else
             add_unmeasured(&grid, result);
     }
-    const int code = grid_print(&grid, stream);
+    const int code = text_grid_print(&grid, stream);
     fputc('\n', stream);
     return code;
 }

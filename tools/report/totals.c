@@ -1,9 +1,9 @@
 #include "totals.h"
 
 #include "../complain.h"
-#include "grid.h"
 #include "show.h"
 #include "statistics.h"
+#include "text_grid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,21 +59,22 @@ static struct total total_of(const struct analysis *analysis, size_t ordinal,
     return total;
 }
 
-static void add_row(struct grid *grid, const struct analysis *analysis, size_t ordinal,
+static void add_row(struct text_grid *grid, const struct analysis *analysis, size_t ordinal,
                     const struct contender *contender)
 {
     const struct total total = total_of(analysis, ordinal, contender);
     if (total.layers == 0)
         return;
-    grid_add(grid, "%s", contender->name);
-    grid_add(grid, "%s", show_number(total.sum_us).text);
-    grid_add(grid, "%zu", total.layers);
-    grid_add(grid, "%s",
-             total.over_dense.count ? show_times(total.dense_us / total.compared_us).text : "-");
-    grid_add(grid, "%s",
-             total.over_dense.count ? show_times(geometric_mean_value(&total.over_dense)).text
-                                    : "-");
-    grid_add(grid, "%zu", total.won);
+    text_grid_add(grid, "%s", contender->name);
+    text_grid_add(grid, "%s", show_number(total.sum_us).text);
+    text_grid_add(grid, "%zu", total.layers);
+    text_grid_add(grid, "%s",
+                  total.over_dense.count ? show_times(total.dense_us / total.compared_us).text
+                                         : "-");
+    text_grid_add(grid, "%s",
+                  total.over_dense.count ? show_times(geometric_mean_value(&total.over_dense)).text
+                                         : "-");
+    text_grid_add(grid, "%zu", total.won);
 }
 
 /* Whether an earlier result of the same setting has the same algorithm, and so its row. */
@@ -92,7 +93,7 @@ static int has_row(const struct analysis *analysis, size_t ordinal, const struct
     return 0;
 }
 
-static void add_rows(struct grid *grid, const struct analysis *analysis, size_t ordinal)
+static void add_rows(struct text_grid *grid, const struct analysis *analysis, size_t ordinal)
 {
     for (size_t i = 0; i < analysis->case_count; i++) {
         const struct report_case *const subject = &analysis->cases[i];
@@ -167,15 +168,15 @@ int totals_write(const struct analysis *analysis, FILE *stream)
         if (layers < 2)
             continue;
         write_heading(analysis, ordinal, layers, stream);
-        struct grid grid = { 0 };
-        grid_column(&grid, 'l', "algorithm");
-        grid_column(&grid, 'r', "sum of medians us");
-        grid_column(&grid, 'r', "layers");
-        grid_column(&grid, 'r', "vs best dense");
-        grid_column(&grid, 'r', "geometric mean");
-        grid_column(&grid, 'r', "fastest on");
+        struct text_grid grid = { 0 };
+        text_grid_column(&grid, 'l', "algorithm");
+        text_grid_column(&grid, 'r', "sum of medians us");
+        text_grid_column(&grid, 'r', "layers");
+        text_grid_column(&grid, 'r', "vs best dense");
+        text_grid_column(&grid, 'r', "geometric mean");
+        text_grid_column(&grid, 'r', "fastest on");
         add_rows(&grid, analysis, ordinal);
-        const int code = grid_print(&grid, stream);
+        const int code = text_grid_print(&grid, stream);
         if (code != EXIT_DONE)
             return code;
         write_sentence(analysis, ordinal, stream);

@@ -1,4 +1,4 @@
-#include "grid.h"
+#include "text_grid.h"
 
 #include "../complain.h"
 #include "text.h"
@@ -7,17 +7,17 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-struct grid_cell {
+struct text_grid_cell {
     char *text;
     int takes_rest; /* of the row: does not widen its column */
 };
 
 /* Takes the text over. */
-static void append(struct grid *grid, char *text, int takes_rest)
+static void append(struct text_grid *grid, char *text, int takes_rest)
 {
     if (grid->count == grid->capacity) {
         const size_t capacity = grid->capacity ? 2 * grid->capacity : 64;
-        struct grid_cell *const grown = realloc(grid->cells, capacity * sizeof *grown);
+        struct text_grid_cell *const grown = realloc(grid->cells, capacity * sizeof *grown);
         if (grown) {
             grid->cells = grown;
             grid->capacity = capacity;
@@ -28,17 +28,17 @@ static void append(struct grid *grid, char *text, int takes_rest)
         free(text);
         return;
     }
-    grid->cells[grid->count++] = (struct grid_cell){ text, takes_rest };
+    grid->cells[grid->count++] = (struct text_grid_cell){ text, takes_rest };
 }
 
-void grid_column(struct grid *grid, char align, const char *heading)
+void text_grid_column(struct text_grid *grid, char align, const char *heading)
 {
-    assert(grid->columns < GRID_COLUMNS);
+    assert(grid->columns < TEXT_GRID_COLUMNS);
     grid->align[grid->columns++] = align;
     append(grid, text_format("%s", heading), 0);
 }
 
-void grid_add(struct grid *grid, const char *format, ...)
+void text_grid_add(struct text_grid *grid, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -46,14 +46,14 @@ void grid_add(struct grid *grid, const char *format, ...)
     va_end(arguments);
 }
 
-void grid_end_row(struct grid *grid, const char *text)
+void text_grid_end_row(struct text_grid *grid, const char *text)
 {
     append(grid, text_format("%s", text), 1);
     while (!grid->failed && grid->count % grid->columns != 0)
         append(grid, text_format("%s", ""), 1);
 }
 
-static size_t width_of(const struct grid *grid, size_t column)
+static size_t width_of(const struct text_grid *grid, size_t column)
 {
     size_t widest = 0;
     for (size_t i = column; i < grid->count; i += grid->columns) {
@@ -63,8 +63,8 @@ static size_t width_of(const struct grid *grid, size_t column)
     return widest;
 }
 
-static void print_row(const struct grid *grid, const struct grid_cell *cells, const size_t *widths,
-                      FILE *stream)
+static void print_row(const struct text_grid *grid, const struct text_grid_cell *cells,
+                      const size_t *widths, FILE *stream)
 {
     size_t blanks = 2;
     for (size_t column = 0; column < grid->columns; column++) {
@@ -83,9 +83,9 @@ static void print_row(const struct grid *grid, const struct grid_cell *cells, co
     fputc('\n', stream);
 }
 
-int grid_print(struct grid *grid, FILE *stream)
+int text_grid_print(struct text_grid *grid, FILE *stream)
 {
-    size_t widths[GRID_COLUMNS];
+    size_t widths[TEXT_GRID_COLUMNS];
     for (size_t column = 0; column < grid->columns; column++)
         widths[column] = width_of(grid, column);
     if (!grid->failed)
@@ -96,6 +96,6 @@ int grid_print(struct grid *grid, FILE *stream)
     free(grid->cells);
     const int code =
         grid->failed ? complain(EXIT_WRONG, "table", "no memory for its cells") : EXIT_DONE;
-    *grid = (struct grid){ 0 };
+    *grid = (struct text_grid){ 0 };
     return code;
 }
