@@ -29,8 +29,6 @@ struct info_options {
     struct text_list files;
 };
 
-extern const struct command command_info;
-
 static int parse(int argc, char **argv, struct info_options *o)
 {
     const struct option_spec specs[] = {

@@ -36,8 +36,6 @@ struct prune_options {
     int64_t seed;
 };
 
-extern const struct command command_prune;
-
 static int parse(int argc, char **argv, struct prune_options *o)
 {
     const struct option_spec specs[] = {

@@ -63,8 +63,6 @@ struct layer {
     csrconv_plan_info info;
 };
 
-extern const struct command command_run;
-
 static int parse(int argc, char **argv, struct run_options *o)
 {
     const int64_t most = INT64_MAX;

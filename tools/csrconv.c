@@ -7,9 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct command command_run, command_verify, command_bench, command_prune, command_info,
-    command_compare;
-
 static const struct command *const commands[] = {
     &command_run,  &command_verify,  &command_bench, &command_prune,
     &command_info, &command_compare, NULL,
