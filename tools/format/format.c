@@ -1,0 +1,161 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "format.h"
+
+#include "complain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct file {
+    int descriptor;
+    uint8_t *data;
+    size_t size, capacity;
+};
+
+static int reserve(const char *path, struct file *file, size_t capacity)
+{
+    uint8_t *const data = realloc(file->data, capacity);
+    if (!data)
+        return complain(EXIT_WRONG, path, "out of memory for its first %zu bytes", capacity);
+    file->data = data;
+    file->capacity = capacity;
+    return EXIT_DONE;
+}
+
+/* Reads until the room is full, or to the end of the file. */
+static int fill(const char *path, struct file *file)
+{
+    while (file->size < file->capacity) {
+        const ssize_t got =
+            read(file->descriptor, file->data + file->size, file->capacity - file->size);
+        if (got == 0)
+            break;
+        if (got < 0 && errno != EINTR)
+            return complain(EXIT_BAD, path, "%s", strerror(errno));
+        file->size += got > 0 ? (size_t)got : 0;
+    }
+    return EXIT_DONE;
+}
+
+static int read_rest(const char *path, struct file *file)
+{
+    struct stat status;
+    size_t expected = 0;
+    if (fstat(file->descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+        expected = (size_t)status.st_size + 1; /* one more shows that the end was reached */
+    int code = EXIT_DONE;
+    while (code == EXIT_DONE && file->size == file->capacity) {
+        code = reserve(path, file, file->capacity < expected ? expected : 2 * file->capacity);
+        if (code == EXIT_DONE)
+            code = fill(path, file);
+    }
+    return code;
+}
+
+/* The formats with that property, for a message: "npy, npz". */
+static const char *format_list(bool writable, char list[64])
+{
+    list[0] = '\0';
+    for (const struct format *const *f = formats; *f; f++) {
+        const size_t used = strlen(list);
+        if (!writable)
+            snprintf(list + used, 64 - used, "%s%s", used ? ", " : "", (*f)->name);
+        else if ((*f)->write)
+            snprintf(list + used, 64 - used, "%s%s", used ? ", " : "", (*f)->extension);
+    }
+    return list;
+}
+
+static int recognise(const char *path, const uint8_t *data, size_t size,
+                     const struct format **format)
+{
+    char list[64];
+    if (size == 0)
+        return complain(EXIT_BAD, path, "the file is empty");
+    for (const struct format *const *f = formats; *f; f++)
+        if ((*f)->probe(data, size)) {
+            *format = *f;
+            return EXIT_DONE;
+        }
+    return complain(EXIT_BAD, path, "its content is none of %s", format_list(false, list));
+}
+
+/* Looks at the beginning first: what is no weight file may be endless. */
+static int read_file(const char *path, struct file *file, struct tensor *out)
+{
+    enum { FIRST = 4096 };
+    const struct format *format;
+    int code = reserve(path, file, FIRST);
+    if (code == EXIT_DONE)
+        code = fill(path, file);
+    if (code == EXIT_DONE)
+        code = recognise(path, file->data, file->size, &format);
+    if (code == EXIT_DONE)
+        code = read_rest(path, file);
+    if (code == EXIT_DONE)
+        code = format->read(path, file->data, file->size, out);
+    return code;
+}
+
+int format_read(const char *path, struct tensor *out)
+{
+    *out = (struct tensor){ 0 };
+    struct file file = { .descriptor = open(path, O_RDONLY | O_CLOEXEC) };
+    if (file.descriptor < 0)
+        return complain(EXIT_BAD, path, "%s", strerror(errno));
+    const int code = read_file(path, &file, out);
+    close(file.descriptor);
+    free(file.data);
+    return code;
+}
+
+int format_read_memory(const char *path, const uint8_t *data, size_t size, struct tensor *out)
+{
+    *out = (struct tensor){ 0 };
+    const struct format *format;
+    const int code = recognise(path, data, size, &format);
+    return code == EXIT_DONE ? format->read(path, data, size, out) : code;
+}
+
+const struct format *format_named(const char *name)
+{
+    for (const struct format *const *f = formats; *f; f++)
+        if (strcmp((*f)->name, name) == 0)
+            return *f;
+    return NULL;
+}
+
+int format_for_output(const char *path, const struct format **out)
+{
+    char list[64];
+    const char *const extension = strrchr(path, '.');
+    for (const struct format *const *f = formats; extension && *f; f++)
+        if (strcasecmp(extension, (*f)->extension) == 0 && (*f)->write) {
+            *out = *f;
+            return EXIT_DONE;
+        }
+    return complain(EXIT_BAD, path, "the name of a weight file to write ends in one of %s",
+                    format_list(true, list));
+}
+
+int format_write(const struct format *format, const char *path, const struct tensor *tensor,
+                 FILE *stream)
+{
+    struct tensor other = { 0 };
+    if (!tensor->values)
+        return complain(EXIT_BAD, path, "there is a pattern to write, but no values");
+    if (tensor->kind == format->stores)
+        return format->write(path, tensor, stream);
+    int code = format->stores == TENSOR_CSR ? tensor_to_csr(path, tensor, &other)
+                                            : tensor_to_dense(path, tensor, &other);
+    if (code == EXIT_DONE)
+        code = format->write(path, &other, stream);
+    tensor_free(&other);
+    return code;
+}
