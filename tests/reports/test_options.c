@@ -1,7 +1,7 @@
 /* The argument parser, and the numbers that it hands on: what is taken, and what is refused how. */
-#include "../../tools/complain.h"
-#include "../../tools/nearest.h"
-#include "../../tools/options.h"
+#include "complain.h"
+#include "nearest.h"
+#include "options.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

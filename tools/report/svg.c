@@ -19,7 +19,7 @@ static const char style[] =
     ".title { font-size: 18px; font-weight: bold; }\n"
     ".label { font-weight: bold; }\n"
     ".tick, .caption { font-size: 11px; fill: #555; }\n"
-    ".value { font-size: 11px; }\n"
+    ".value { font-size: 11px; paint-order: stroke; stroke: #fff; stroke-width: 3px; }\n"
     ".grid { stroke: #e2e2e2; stroke-width: 1; }\n"
     ".one { stroke: #222; stroke-width: 1.2; stroke-dasharray: 4 3; }\n"
     ".curve { fill: none; stroke-width: 2; }\n"

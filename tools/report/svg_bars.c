@@ -75,7 +75,7 @@ static void draw_labels(const struct svg *svg, const struct report_case *subject
                                      setting ? setting : "");
     svg_text_cut(svg, left - 10.0, top + 11.0, SVG_END, "label", LABEL - 14.0,
                  layer_name(subject->key));
-    svg_text_cut(svg, left - 10.0, top + 26.0, SVG_END, "tick", LABEL + 20.0, detail ? detail : "");
+    svg_text_cut(svg, left - 10.0, top + 26.0, SVG_END, "tick", LABEL + 60.0, detail ? detail : "");
     free(setting);
     free(detail);
 }
@@ -109,11 +109,11 @@ void svg_bars(const struct svg *svg, double top)
     const double highest = highest_speed_up(svg) * 1.02;
     const double bottom = top + groups_height(svg);
     draw_axis(svg, top - 4.0, bottom, highest);
+    const double one = left + width / highest;
+    svg_line(svg, one, top - 4.0, one, bottom, "one");
     double y = top + GROUP_GAP / 2.0;
     for (size_t i = 0; i < svg->analysis->case_count; i++) {
         draw_group(svg, &svg->analysis->cases[i], y, highest);
         y += group_height(&svg->analysis->cases[i]);
     }
-    const double one = left + width / highest;
-    svg_line(svg, one, top - 4.0, one, bottom, "one");
 }

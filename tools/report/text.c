@@ -50,8 +50,9 @@ static size_t showable(const char *text)
         point = point << 6 | ((unsigned char)text[i] & 0x3F);
     }
     const int is_control = point == 0x7F || (point >= 0x80 && point < 0xA0);
+    const int is_lead = lead < 0x80 || (lead >= 0xC0 && lead < 0xF8);
     const int is_surrogate = point >= 0xD800 && point < 0xE000;
-    if (lead >= 0xF8 || point < least[bytes] || point > 0x10FFFF || is_control || is_surrogate ||
+    if (!is_lead || point < least[bytes] || point > 0x10FFFF || is_control || is_surrogate ||
         point == 0xFFFE || point == 0xFFFF)
         return 0;
     return bytes;
