@@ -17,4 +17,7 @@ struct command {
     int (*run)(int argc, char **argv);
 };
 
+extern const struct command command_run, command_verify, command_bench, command_prune, command_info,
+    command_compare;
+
 #endif

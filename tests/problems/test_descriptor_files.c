@@ -1,6 +1,6 @@
 /*
- * Descriptors in files: faults named by line, and the descriptors of benchdnn's own lists. Argument:
- * the directory of handed data, which need not be there.
+ * Descriptors in files: faults named by line, and the descriptors of benchdnn's own lists.
+ * Argument: the directory of handed data, which need not be there.
  */
 #include "complain.h"
 #include "csv_reader.h"
@@ -115,23 +115,35 @@ static csrconv_geometry shape_of_row(const struct csv *csv)
     return g;
 }
 
-static void check_row(const struct csv *csv)
+/*
+ * Three one-dimensional problems leave ow out. The list reads oh for it, which crops the input;
+ * benchdnn computes it, and so do we: a convolution without padding.
+ */
+static bool is_misread(const struct csv *csv)
+{
+    return shape(csv, "pad_r", -1000) <= -shape(csv, "sw", 1);
+}
+
+/* Returns whether the list misread its own descriptor. */
+static bool check_row(const struct csv *csv)
 {
     const char *original = csv_cell(csv, csv_column(csv, "original"));
     const csrconv_geometry want = shape_of_row(csv);
+    const bool misread = is_misread(csv);
     struct problem problem, again;
     char text[PROBLEM_TEXT_SIZE];
     int64_t out_h, out_w;
     if (descriptor_parse(original, original, &problem) != EXIT_DONE)
         fail_msg("%s", complaint());
     if (csrconv_output_size(&problem.geometry, &out_h, &out_w) != CSRCONV_OK ||
-        out_h != shape(csv, "oh", 1) || out_w != shape(csv, "ow", 1) ||
+        out_h != shape(csv, "oh", 1) || (!misread && out_w != shape(csv, "ow", 1)) ||
         memcmp(&want, &problem.geometry, sizeof want) != 0)
         fail_msg("%s means another geometry", original);
     problem_format(&problem.geometry, text);
     if (descriptor_parse(text, text, &again) != EXIT_DONE ||
         memcmp(&want, &again.geometry, sizeof want) != 0)
         fail_msg("%s came back as another geometry: %s", original, text);
+    return misread;
 }
 
 static void reads_real_descriptors(void **state)
@@ -142,14 +154,15 @@ static void reads_real_descriptors(void **state)
     if (text_file_read(*state, &text, &size) != EXIT_DONE ||
         csv_open(&csv, *state, text, size) != EXIT_DONE)
         fail_msg("%s", complaint());
-    int rows = 0;
+    int rows = 0, misread = 0;
     for (bool more = true;; rows++) {
         assert_int_equal(csv_next_row(&csv, &more), EXIT_DONE);
         if (!more)
             break;
-        check_row(&csv);
+        misread += check_row(&csv);
     }
     assert_int_equal(rows, 300);
+    assert_int_equal(misread, 3);
     csv_close(&csv);
     free(text);
 }

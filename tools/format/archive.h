@@ -41,7 +41,7 @@ struct new_archive {
 
 int archive_create(const char *path, struct new_archive *out);
 
-/* Adds a member; takes over bytes, which came from malloc, in any case. */
+/* Adds a member that is not empty; takes over bytes, which came from malloc, in any case. */
 int archive_add(struct new_archive *archive, const char *name, uint8_t *bytes, size_t size);
 
 /* Writes the archive if `code` is EXIT_DONE and frees it in any case; returns what it came to. */

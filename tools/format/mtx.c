@@ -74,10 +74,8 @@ static int read_banner(const char *path, struct text *text, struct banner *banne
                            &banner->symmetry);
     if (code != EXIT_DONE)
         return code;
-    if (banner->layout == ARRAY && (banner->field == PATTERN || banner->symmetry != GENERAL))
-        return complain(EXIT_BAD, path,
-                        "an array file is read as real or integer general, not %s %s",
-                        fields[banner->field], symmetries[banner->symmetry]);
+    if (banner->layout == ARRAY && banner->field == PATTERN)
+        return complain(EXIT_BAD, path, "an array cannot be a pattern");
     if (banner->field == PATTERN && banner->symmetry == SKEW_SYMMETRIC)
         return complain(EXIT_BAD, path, "a pattern cannot be skew-symmetric");
     return EXIT_DONE;
@@ -90,13 +88,20 @@ static void skip_comments(struct text *text)
         text_skip_line(text);
 }
 
-static int take_sizes(const char *path, struct text *text, int count, int64_t *sizes)
+/* Rows, columns and, of a coordinate file, entries. */
+static int take_sizes(const char *path, struct text *text, const struct banner *banner,
+                      int64_t sizes[3])
 {
     static const char *const names[] = { "the number of rows", "the number of columns",
                                          "the number of entries" };
+    const int count = banner->layout == ARRAY ? 2 : 3;
     for (int i = 0; i < count; i++)
         if (!text_take_integer(text, &sizes[i]))
             return wrong(path, text, names[i]);
+    if (banner->symmetry != GENERAL && sizes[0] != sizes[1])
+        return complain(EXIT_BAD, path,
+                        "%" PRId64 " rows and %" PRId64 " columns are not symmetric", sizes[0],
+                        sizes[1]);
     return tensor_check_shape(path, sizes[0], sizes[1]);
 }
 
@@ -227,8 +232,7 @@ static int build_csr(const char *path, const struct banner *banner, const struct
 }
 
 /* Empty rows take no byte of the file, so their number is bounded by more than its size. */
-static int check_claims(const char *path, const struct banner *banner, const int64_t sizes[3],
-                        size_t size)
+static int check_claims(const char *path, const int64_t sizes[3], size_t size)
 {
     const int64_t bytes = (int64_t)size;
     const int64_t common_rows = 1 << 16;
@@ -239,10 +243,6 @@ static int check_claims(const char *path, const struct banner *banner, const int
     if (sizes[0] > common_rows && sizes[0] > bytes)
         return complain(EXIT_BAD, path, "claims %" PRId64 " rows in a file of %zu bytes", sizes[0],
                         size);
-    if (banner->symmetry != GENERAL && sizes[0] != sizes[1])
-        return complain(EXIT_BAD, path,
-                        "%" PRId64 " rows and %" PRId64 " columns are not symmetric", sizes[0],
-                        sizes[1]);
     return EXIT_DONE;
 }
 
@@ -250,9 +250,9 @@ static int read_coordinate(const char *path, struct text *text, size_t size,
                            const struct banner *banner, struct tensor *out)
 {
     int64_t sizes[3], overflows = 0;
-    int code = take_sizes(path, text, 3, sizes);
+    int code = take_sizes(path, text, banner, sizes);
     if (code == EXIT_DONE)
-        code = check_claims(path, banner, sizes, size);
+        code = check_claims(path, sizes, size);
     if (code != EXIT_DONE)
         return code;
     struct entry *const entries = calloc((size_t)sizes[2] + 1, sizeof *entries);
@@ -269,30 +269,45 @@ static int read_coordinate(const char *path, struct text *text, size_t size,
 
 /* --------------------------------------------------------------------------------------- array */
 
-static int take_columns(const char *path, struct text *text, int field, struct tensor *out,
-                        int64_t *overflows)
+/* Of a symmetric array only the lower triangle is in the file, of a skew one without the diagonal.
+ */
+static int take_columns(const char *path, struct text *text, const struct banner *banner,
+                        struct tensor *out, int64_t *overflows)
 {
-    const int64_t rows = out->dims[0], cols = out->dims[1];
-    int code = EXIT_DONE;
-    for (int64_t i = 0; i < rows * cols && code == EXIT_DONE; i++)
-        code = take_value(path, text, field, &out->values[i % rows * cols + i / rows], overflows);
-    return code == EXIT_DONE ? take_end(path, text) : code;
+    const int64_t rows = out->dims[0], cols = rows > 0 ? out->dims[1] : 0;
+    for (int64_t col = 0; col < cols; col++) {
+        const bool skew = banner->symmetry == SKEW_SYMMETRIC;
+        float *const values = out->values;
+        if (skew)
+            values[col * cols + col] = 0.0F;
+        for (int64_t row = banner->symmetry == GENERAL ? 0 : col + skew; row < rows; row++) {
+            float value;
+            const int code = take_value(path, text, banner->field, &value, overflows);
+            if (code != EXIT_DONE)
+                return code;
+            if (banner->symmetry != GENERAL)
+                values[col * cols + row] = skew ? -value : value;
+            values[row * cols + col] = value;
+        }
+    }
+    return take_end(path, text);
 }
 
 static int read_array(const char *path, struct text *text, size_t size, const struct banner *banner,
                       struct tensor *out)
 {
-    int64_t sizes[2], overflows = 0;
-    int code = take_sizes(path, text, 2, sizes);
+    int64_t sizes[3], overflows = 0;
+    int code = take_sizes(path, text, banner, sizes);
     if (code != EXIT_DONE)
         return code;
-    if (sizes[0] * sizes[1] > (int64_t)(size / 2)) /* 2^24 * 2^31 at the most */
+    const int64_t bytes = (int64_t)size * (banner->symmetry == GENERAL ? 1 : 2);
+    if (sizes[0] * sizes[1] / 2 > bytes) /* no overflow: 2^24 * 2^31 at the most */
         return complain(EXIT_BAD, path,
                         "claims %" PRId64 " x %" PRId64 " values, which its %zu bytes cannot hold",
                         sizes[0], sizes[1], size);
     code = tensor_make_dense(path, 2, sizes, out);
     if (code == EXIT_DONE)
-        code = take_columns(path, text, banner->field, out, &overflows);
+        code = take_columns(path, text, banner, out, &overflows);
     if (code == EXIT_DONE)
         note_values(banner, overflows, out);
     return code;

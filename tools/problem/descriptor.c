@@ -139,29 +139,14 @@ static int deduce_output(const struct parser *parser, struct axis *axis, int64_t
     return EXIT_DONE;
 }
 
-/* Output, front and back padding of an axis from what is given. */
-static int complete_axis(const struct parser *parser, struct axis *axis)
+/* The padding from the output: all of it where none is given, in any case that at the back. */
+static int deduce_padding(const struct parser *parser, struct axis *axis, int64_t extent)
 {
-    int64_t *value = axis->value, extent, reach, total;
-    if (!value[INPUT])
-        return missing(parser, 'i', axis->letter, "the input size");
-    if (!value[KERNEL])
-        return missing(parser, 'k', axis->letter, "the kernel size");
-    if (!value[STRIDE])
-        return complain(EXIT_BAD, parser->where, "the stride s%c is 0", axis->letter);
-    if (__builtin_add_overflow(value[DILATION], 1, &extent) ||
-        __builtin_mul_overflow(value[KERNEL] - 1, extent, &extent) ||
-        __builtin_add_overflow(extent, 1, &extent))
+    int64_t *value = axis->value, total;
+    if (__builtin_mul_overflow(value[OUTPUT] - 1, value[STRIDE], &total) ||
+        __builtin_add_overflow(total, extent, &total))
         return too_large(parser, axis);
-    if (!value[OUTPUT]) {
-        const int code = deduce_output(parser, axis, extent);
-        if (code != EXIT_DONE)
-            return code;
-    }
-    if (__builtin_mul_overflow(value[OUTPUT] - 1, value[STRIDE], &reach) ||
-        __builtin_add_overflow(reach, extent, &reach))
-        return too_large(parser, axis);
-    total = reach - value[INPUT];
+    total -= value[INPUT];
     if (value[PAD] < 0)
         value[PAD] = total > 0 ? total / 2 : 0;
     if (__builtin_sub_overflow(total, value[PAD], &axis->pad_back))
@@ -174,6 +159,24 @@ static int complete_axis(const struct parser *parser, struct axis *axis)
     if (axis->pad_back < 0)
         axis->pad_back = 0;
     return EXIT_DONE;
+}
+
+static int complete_axis(const struct parser *parser, struct axis *axis)
+{
+    const int64_t *value = axis->value;
+    int64_t extent;
+    if (!value[INPUT])
+        return missing(parser, 'i', axis->letter, "the input size");
+    if (!value[KERNEL])
+        return missing(parser, 'k', axis->letter, "the kernel size");
+    if (!value[STRIDE])
+        return complain(EXIT_BAD, parser->where, "the stride s%c is 0", axis->letter);
+    if (__builtin_add_overflow(value[DILATION], 1, &extent) ||
+        __builtin_mul_overflow(value[KERNEL] - 1, extent, &extent) ||
+        __builtin_add_overflow(extent, 1, &extent))
+        return too_large(parser, axis);
+    const int code = value[OUTPUT] ? EXIT_DONE : deduce_output(parser, axis, extent);
+    return code == EXIT_DONE ? deduce_padding(parser, axis, extent) : code;
 }
 
 static int fill_geometry(const struct parser *parser, csrconv_geometry *geometry)

@@ -8,10 +8,10 @@ Collection) and manifest.csv with the .smtx patterns that it lists. Prints the t
 docs/patterns.md.
 
 Model: |w| is exponential with a scale that is a product of independent factors of mean 1 (of the
-filter, of the input channel, of the single R x S kernel), and the smallest |w| are pruned. A weight of scale f
-survives the threshold t with probability exp(-t / f), and exp(-t) is the density, so a factor of
-relative spread v makes densities with a relative spread of about v * t. Hence v = excess / t, where
-excess is the spread of the counts beyond that of independent draws.
+filter, of the input channel, of the single R x S kernel), and the smallest |w| are pruned. A weight
+of scale f survives the threshold t with probability exp(-t / f), and exp(-t) is the density, so a
+factor of relative spread v makes densities with a relative spread of about v * t. Hence
+v = excess / t, where excess is the spread of the counts beyond that of independent draws.
 """
 import csv
 import math
@@ -116,9 +116,10 @@ def fit_kernels(directory):
             single = 0.0
         spreads = [spread(square, density) for square in (row, channel, single)]
         found.append((area, spreads))
-        print('| %s | %.3f | %.3f | %.3f | %.3f | %.2f, %.2f | %.3f | %.3f | %d of %d |' % (
-            entry['file'][5:-5].replace('_pruning', '').replace('block_group', 'g'), 1 - density, *spreads, min(positions) * area / total,
-            max(positions) * area / total, flat.count(0) / len(flat), (1 - density) ** area,
+        print('| %s %s | %.3f | %.3f | %.3f | %.3f | %.2f, %.2f | %.3f | %.3f | %d of %d |' % (
+            method[0].replace('_pruning', ''), entry['layer'], 1 - density, *spreads,
+            min(positions) * area / total, max(positions) * area / total,
+            flat.count(0) / len(flat), (1 - density) ** area,
             sum(not any(line) for line in kernels), filters))
     for area in (1, 9):
         print('%d weights per kernel: medians of filter, channel, kernel spread: %s' % (
