@@ -239,6 +239,7 @@ typedef struct csrconv_algorithm_info {
     int is_dense;          /* 1: computes with the zeros too */
     const char *math;      /* arithmetic of the products, such as "fp32" */
     const char *layout;    /* of the activations inside, such as "nchw" */
+    const char *version;   /* of the vendor's library; "" for csrconv's own */
     const char *limits;    /* promises of csrconv_execute that it cannot keep; NULL: it keeps all */
 } csrconv_algorithm_info;
 
@@ -312,6 +313,7 @@ typedef struct csrconv_plan_info {
     const csrconv_algorithm *algorithm;
     const char *reason;    /* why this algorithm */
     const char *detail;    /* how it maps the problem to the machine */
+    const char *variant;   /* which of a vendor's algorithms a peer took; "" otherwise */
     csrconv_device device; /* where in, residual, out and workspace must live */
     int ordinal;           /* of that device */
     int threads;           /* that a CPU plan cuts its work for */

@@ -21,14 +21,15 @@ struct csrconv_problem {
     struct csrconv_team team; /* of a CPU plan */
 };
 
-enum { CSRCONV_DETAIL_BYTES = 512 };
+enum { CSRCONV_DETAIL_BYTES = 512, CSRCONV_VARIANT_BYTES = 64 };
 
 /* What prepare makes. */
 struct csrconv_prepared {
     struct csrconv_memory memory; /* to take the state from */
     void *state;                  /* of the algorithm */
     size_t workspace_bytes;
-    char detail[CSRCONV_DETAIL_BYTES]; /* how the problem is mapped, for people */
+    char detail[CSRCONV_DETAIL_BYTES];   /* how the problem is mapped, for people */
+    char variant[CSRCONV_VARIANT_BYTES]; /* the vendor's algorithm, of a peer; else "" */
 };
 
 /* One execute; the pointers have been checked. */
@@ -45,7 +46,10 @@ struct csrconv_run {
 };
 
 struct csrconv_algorithm {
-    csrconv_algorithm_info info; /* struct_size is left 0 */
+    csrconv_algorithm_info info; /* without struct_size and version */
+
+    /* Version of the vendor's library, static storage; NULL: csrconv's own. */
+    const char *(*version)(void);
 
     /* CSRCONV_OK, or csrconv_fail() with a 3000 status and the reason; NULL: runs everything. */
     csrconv_status (*refuse)(const struct csrconv_problem *problem);

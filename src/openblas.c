@@ -79,6 +79,7 @@ static csrconv_status openblas_prepare(const struct csrconv_problem *problem,
     if (!csrconv_im2col_is_identity(shape))
         prepared->workspace_bytes =
             (size_t)(shape->columns * openblas->rows * shape->out_w) * sizeof(float);
+    snprintf(prepared->variant, sizeof prepared->variant, "sgemm");
     snprintf(prepared->detail, sizeof prepared->detail,
              "%s, SGEMM of %" PRId64 " x %" PRId64 " x %" PRId64 " a group on %d threads",
              prepared->workspace_bytes ? "im2col" : "the input as it is", shape->group_filters,
@@ -152,6 +153,11 @@ static csrconv_status openblas_execute(const void *state, const struct csrconv_r
     return CSRCONV_OK;
 }
 
+static const char *openblas_version(void)
+{
+    return openblas_get_config();
+}
+
 static double openblas_estimate(const struct csrconv_problem *problem)
 {
     return csrconv_cpu_dense_us(problem);
@@ -167,6 +173,7 @@ const struct csrconv_algorithm csrconv_algorithm_openblas = {
               .layout = "nchw",
               .limits = "OpenBLAS allocates, locks and starts threads inside, and their number is "
                         "global to the process; a pruned weight times NaN or infinity is NaN" },
+    .version = openblas_version,
     .refuse = openblas_refuse,
     .estimate = openblas_estimate,
     .prepare = openblas_prepare,

@@ -151,6 +151,7 @@ csrconv_status csrconv_algorithm_describe(const csrconv_algorithm *algorithm,
         return status;
     *info = algorithm->info;
     info->struct_size = sizeof *info;
+    info->version = algorithm->version ? algorithm->version() : "";
     return CSRCONV_OK;
 }
 
@@ -167,6 +168,7 @@ csrconv_status csrconv_plan_describe(const csrconv_plan *plan, csrconv_plan_info
         .algorithm = plan->algorithm,
         .reason = plan->choice.reason,
         .detail = plan->prepared.detail,
+        .variant = plan->prepared.variant,
         .device = plan->problem.device,
         .ordinal = plan->problem.ordinal,
         .threads = plan->problem.team.threads,

@@ -14,7 +14,8 @@
 static const char help[] =
     "usage: csrconv verify [OPTION ...] [PROBLEM ...]\n"
     "\n"
-    "Runs algorithms on whole numbers, where every sum must be exact, and on real ones, where errors\n"
+    "Runs algorithms on whole numbers, where every sum must be exact, and on real ones, where "
+    "errors\n"
     "must keep to a bound, and compares each output with an oracle in double precision. Without a\n"
     "PROBLEM it runs a built-in grid of corner cases and random problems.\n"
     "\n"
@@ -48,7 +49,10 @@ static int parse(int argc, char **argv, struct verify_options *o)
         { .name = "network", .kind = OPTION_TEXT, .value = &o->network },
         { .name = "algo", .kind = OPTION_TEXTS, .value = &o->algorithms },
         { .name = "sparsity", .kind = OPTION_REALS, .value = &o->sparsities, .low = 0, .below = 1 },
-        { .name = "batch", .kind = OPTION_WHOLES, .value = &o->batches, .least = 1,
+        { .name = "batch",
+          .kind = OPTION_WHOLES,
+          .value = &o->batches,
+          .least = 1,
           .most = INT64_MAX },
         { .name = "threads", .kind = OPTION_WHOLE, .value = &o->threads, .least = 0, .most = 4096 },
         { .name = "seed", .kind = OPTION_WHOLE, .value = &o->seed, .least = 0, .most = INT64_MAX },
@@ -77,7 +81,8 @@ static int conclude(const struct check_count *count, int64_t idle)
     if (count->failed)
         return complain(EXIT_WRONG, "verify", "%" PRId64 " results were wrong", count->failed);
     if (idle)
-        return complain(EXIT_REFUSED, "verify", "nothing ran for %" PRId64 " of the problems", idle);
+        return complain(EXIT_REFUSED, "verify", "nothing ran for %" PRId64 " of the problems",
+                        idle);
     if (!count->passed)
         return complain(EXIT_WRONG, "verify", "nothing was tested");
     return EXIT_DONE;

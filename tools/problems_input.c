@@ -33,8 +33,7 @@ static int count_of(size_t given)
     return given ? (int)given : 1;
 }
 
-int problem_points(const struct whole_list *batches,
-                   const struct real_list *sparsities)
+int problem_points(const struct whole_list *batches, const struct real_list *sparsities)
 {
     return count_of(batches->count) * count_of(sparsities->count);
 }

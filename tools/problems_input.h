@@ -27,8 +27,7 @@ struct problem_point {
  * The points of one problem: every batch (its own if the list is empty) by every sparsity (the
  * published one, or 0.9 where there is none).
  */
-int problem_points(const struct whole_list *batches,
-                   const struct real_list *sparsities);
+int problem_points(const struct whole_list *batches, const struct real_list *sparsities);
 int problem_point(const struct problem *problem, const struct whole_list *batches,
                   const struct real_list *sparsities, int index, struct problem_point *point);
 

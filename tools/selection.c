@@ -67,7 +67,9 @@ const csrconv_algorithm *selection_algorithm(int index)
 
 csrconv_algorithm_info selection_info(int index)
 {
-    return selection_algorithm(index)->info;
+    csrconv_algorithm_info info = { .struct_size = sizeof info };
+    csrconv_algorithm_describe(selection_algorithm(index), &info);
+    return info;
 }
 
 static int mark_named(const char *name, int *wanted)

@@ -131,7 +131,7 @@ static int read_matrix(const char *path, const struct weights_request *request, 
     if (!code && csr->values && request->values)
         code = complain(EXIT_BAD, path, "has values of its own; --values is for bare patterns");
     if (!code && !csr->values)
-        code = make_values(path, csr, request->values);
+        code = make_values(path, csr, request->values ? request->values : request->pattern_values);
     return code;
 }
 

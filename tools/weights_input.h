@@ -11,7 +11,8 @@ struct weights_request {
     int64_t groups;
     int64_t kernel[3];  /* C of a group, R, S; kernel[0] = 0: not given */
     bool is_rsc;        /* columns are (r, s, c), c fastest */
-    const char *values; /* "ones", "random" or "random:SEED" for files without values; or NULL */
+    const char *values; /* "ones", "random" or "random:SEED"; the file must have none; or NULL */
+    const char *pattern_values; /* the same, used only if the file has none; or NULL */
 };
 
 struct weights_input {

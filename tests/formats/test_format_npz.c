@@ -1,6 +1,5 @@
 /* .npz of scipy.sparse: put together member by member, with any of them missing, lying or damaged.
  */
-#define _POSIX_C_SOURCE 200809L
 
 #include "format_helpers.h"
 

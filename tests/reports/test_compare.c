@@ -1,5 +1,4 @@
 /* compare: the join, the verdicts, and the files that it refuses. */
-#define _POSIX_C_SOURCE 200809L
 #include "sample.h"
 
 #include "command.h"

@@ -1,5 +1,4 @@
 /* What the writers stand on: statistics, texts fit to be shown, and the progress bar. */
-#define _POSIX_C_SOURCE 200809L
 #include "report/progress.h"
 #include "report/statistics.h"
 #include "report/text.h"

@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L
 
 #include "format.h"
 
@@ -90,7 +89,7 @@ static int recognise(const char *path, const uint8_t *data, size_t size,
 static int read_file(const char *path, struct file *file, struct tensor *out)
 {
     enum { FIRST = 4096 };
-    const struct format *format;
+    const struct format *format = NULL;
     int code = reserve(path, file, FIRST);
     if (code == EXIT_DONE)
         code = fill(path, file);
@@ -118,7 +117,7 @@ int format_read(const char *path, struct tensor *out)
 int format_read_memory(const char *path, const uint8_t *data, size_t size, struct tensor *out)
 {
     *out = (struct tensor){ 0 };
-    const struct format *format;
+    const struct format *format = NULL;
     const int code = recognise(path, data, size, &format);
     return code == EXIT_DONE ? format->read(path, data, size, out) : code;
 }

@@ -1,4 +1,5 @@
-/* Verifies algorithms on one problem, with exact and with real data: what verify and the tests do. */
+/* Verifies algorithms on one problem, with exact and with real data: what verify and the tests do.
+ */
 #ifndef CSRCONV_TOOLS_CHECK_H
 #define CSRCONV_TOOLS_CHECK_H
 

@@ -1,6 +1,6 @@
 /*
- * The built-in problems of verify: the corners that convolution libraries get wrong, one by one, and
- * random combinations of everything.
+ * The built-in problems of verify: the corners that convolution libraries get wrong, one by one,
+ * and random combinations of everything.
  */
 #ifndef CSRCONV_TOOLS_GRID_H
 #define CSRCONV_TOOLS_GRID_H

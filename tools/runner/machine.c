@@ -61,8 +61,7 @@ double machine_taken_since(const struct machine_use *start)
 {
     const struct machine_use now = machine_use_now();
     const double wall = now.wall_s - start->wall_s;
-    const double others =
-        now.machine_s - start->machine_s - (now.process_s - start->process_s);
+    const double others = now.machine_s - start->machine_s - (now.process_s - start->process_s);
     if (now.machine_s <= 0.0 || wall <= 0.0 || others <= 0.0)
         return 0.0;
     return others / wall;

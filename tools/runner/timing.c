@@ -50,8 +50,8 @@ static int warm_up(struct timing *timing, const struct timing_options *options)
     int code = execute(timing->trial);
     if (!code)
         code = take_sample(timing->trial, execute, 1, &us);
-    timing->executes = us * MOST_EXECUTES <= sample_aim_us ? MOST_EXECUTES
-                                                           : (int64_t)(sample_aim_us / us) + 1;
+    timing->executes =
+        us * MOST_EXECUTES <= sample_aim_us ? MOST_EXECUTES : (int64_t)(sample_aim_us / us) + 1;
     if (options->is_cold)
         timing->executes = 1;
     timing->samples = 0;
