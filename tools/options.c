@@ -95,6 +95,7 @@ static int unknown(const struct parser *parser, const char *argument)
     char word[LONGEST_FLAG];
     snprintf(word, sizeof word, "%.*s", (int)strcspn(argument, "="), argument);
     struct nearest nearest = nearest_to(word + strspn(word, "-"));
+    nearest_consider(&nearest, "help");
     for (const struct option_spec *spec = parser->specs; spec->name; spec++)
         nearest_consider(&nearest, spec->name);
     if (nearest.best)

@@ -121,6 +121,7 @@ static void refuses(void **state)
     } cases[] = {
         { "try --sparsty 0.5", "--sparsty: try has no such option; did you mean --sparsity?" },
         { "try --sparsty=0.5", "--sparsty: try has no such option; did you mean --sparsity?" },
+        { "try --hepl", "--hepl: try has no such option; did you mean --help?" },
         { "try --zzzzzz", "--zzzzzz: try has no such option; see csrconv try --help" },
         { "try -t 4", "-t: try has no such option; see csrconv try --help" },
         { "try --batch", "--batch: needs a value" },
