@@ -1,0 +1,3 @@
+#include "harness.h"
+
+const char fuzzed_format[] = "npz";
