@@ -10,7 +10,7 @@
  * Deflate reaches 1:1032, so a small file can claim gigabytes. Real matrices stay far below 1:100;
  * small ones of equal weights, which do not, are within the bytes that any file may have.
  */
-enum { MOST_RATIO = 100, ALWAYS_ALLOWED = 1 << 26 };
+enum { MOST_RATIO = 100, ALWAYS_ALLOWED = 1 << 24 };
 
 int archive_open(const char *path, const uint8_t *data, size_t size, struct archive *out)
 {
