@@ -1,3 +1,7 @@
 #include "harness.h"
 
-const char fuzzed_format[] = "npz";
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_format("npz", data, size);
+    return 0;
+}

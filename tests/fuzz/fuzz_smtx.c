@@ -1,3 +1,7 @@
 #include "harness.h"
 
-const char fuzzed_format[] = "smtx";
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_format("smtx", data, size);
+    return 0;
+}

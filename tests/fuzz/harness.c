@@ -1,7 +1,3 @@
-/*
- * Reads the input. What is refused has one line that says why; what is accepted keeps the promises
- * of struct tensor, and comes back the same after it was written.
- */
 #define _POSIX_C_SOURCE 200809L
 
 #include "harness.h"
@@ -17,7 +13,7 @@ static void require(bool holds, const char *what)
 {
     if (holds)
         return;
-    fprintf(stderr, "%s: %s (%s)\n", fuzzed_format, what, complaint());
+    fprintf(stderr, "%s (%s)\n", what, complaint());
     abort();
 }
 
@@ -71,13 +67,13 @@ static void check_writing(const struct format *format, const struct tensor *tens
     free(data);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_format(const char *name, const uint8_t *data, size_t size)
 {
-    const struct format *const format = format_named(fuzzed_format);
+    const struct format *const format = format_named(name);
     struct tensor tensor = { 0 };
     complain_clear();
     if (!format->probe(data, size))
-        return 0;
+        return;
     const int code = format->read("INPUT", data, size, &tensor);
     if (code == EXIT_DONE) {
         check_tensor(&tensor);
@@ -90,5 +86,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(!tensor.values && !tensor.indptr && !tensor.indices, "a refusal that left memory");
     }
     tensor_free(&tensor);
-    return 0;
 }

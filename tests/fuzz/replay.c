@@ -46,6 +46,6 @@ int main(int argc, char **argv)
         count++;
     }
     closedir(directory);
-    printf("%s: %d inputs\n", fuzzed_format, count);
+    printf("%d inputs\n", count);
     return count > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
