@@ -53,7 +53,7 @@ static bool same(const struct tensor *a, const struct tensor *b)
 
 static void check_writing(const struct format *format, const struct tensor *tensor)
 {
-    struct tensor again;
+    struct tensor again = { 0 };
     char *data = NULL;
     size_t size = 0;
     FILE *const stream = open_memstream(&data, &size);
