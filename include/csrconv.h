@@ -8,15 +8,16 @@
  *     dense or CSR weights -> csrconv_weights -> csrconv_plan (one per shape) -> csrconv_execute
  *
  * Guarantees that hold for every function here:
- *   - Nothing is printed, no file and no environment variable is read, the process is never aborted.
+ *   - Nothing is printed, no file and no environment variable is read, the process is never
+ * aborted.
  *   - Every function that can fail returns a csrconv_status, and leaves a sentence with the values
  *     that were wrong for csrconv_last_error() of the same thread.
  *   - A failing create function sets *out to NULL. A destroy function accepts NULL and a pointer to
  *     NULL, and sets the pointer that it is given to NULL.
  *   - Objects hold copies: whatever is passed to a create function may be freed after the call,
  *     except where a comment says otherwise.
- *   - A csrconv_weights and a csrconv_plan are immutable once made, so any number of threads may use
- *     the same one at the same time.
+ *   - A csrconv_weights and a csrconv_plan are immutable once made, so any number of threads may
+ * use the same one at the same time.
  *
  * Structures that may grow carry their size: set them up with their _init function, then change the
  * members that matter.
@@ -51,7 +52,8 @@ extern "C" {
 CSRCONV_API int csrconv_version(void);
 CSRCONV_API const char *csrconv_version_string(void);
 
-/* What a call came to. The thousands name the family, so status / 1000 is enough for most callers. */
+/* What a call came to. The thousands name the family, so status / 1000 is enough for most callers.
+ */
 typedef enum csrconv_status {
     CSRCONV_OK = 0,
     /* 1000: set-up of the library or of a device */
@@ -82,7 +84,8 @@ CSRCONV_API const char *csrconv_status_string(csrconv_status status);
  */
 CSRCONV_API const char *csrconv_last_error(void);
 
-/* ----------------------------------------------------------------------------- caller's services */
+/* ----------------------------------------------------------------------------- caller's services
+ */
 
 /*
  * Where the library takes its memory from; NULL hooks anywhere below mean the C library's.
@@ -98,9 +101,9 @@ typedef struct csrconv_allocator {
 
 /*
  * A parallel loop of the caller's, used by CPU plans instead of OpenMP. run calls
- * task(argument, i) exactly once for each i in [0, count), in any order, on any threads, at the same
- * time if it likes, and returns when all of them have returned. `threads` says how many run at once
- * at the most, which is how finely the work is cut. Must stay valid as long as the plan.
+ * task(argument, i) exactly once for each i in [0, count), in any order, on any threads, at the
+ * same time if it likes, and returns when all of them have returned. `threads` says how many run at
+ * once at the most, which is how finely the work is cut. Must stay valid as long as the plan.
  */
 typedef struct csrconv_parallel {
     void *context;
@@ -136,8 +139,9 @@ typedef struct csrconv_geometry {
 /* All ones for batch, strides, dilations and groups; no padding; the rest is 0 and to be set. */
 static inline void csrconv_geometry_init(csrconv_geometry *geometry)
 {
-    const csrconv_geometry plain = { sizeof(csrconv_geometry), 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0,
-                                     0, 0, 0, 1, 0, 0 };
+    const csrconv_geometry plain = {
+        sizeof(csrconv_geometry), 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 0
+    };
     *geometry = plain;
 }
 
@@ -178,9 +182,11 @@ typedef struct csrconv_weights csrconv_weights;
  * Weights from a dense OIHW array of filters * channels_per_group * kernel_h * kernel_w floats.
  * Zeros (of either sign) are pruned weights; NaN and infinities are weights. allocator may be NULL.
  */
-CSRCONV_API csrconv_status csrconv_weights_from_dense(
-    const float *oihw, int64_t filters, int64_t channels_per_group, int64_t kernel_h,
-    int64_t kernel_w, const csrconv_allocator *allocator, csrconv_weights **out);
+CSRCONV_API csrconv_status csrconv_weights_from_dense(const float *oihw, int64_t filters,
+                                                      int64_t channels_per_group, int64_t kernel_h,
+                                                      int64_t kernel_w,
+                                                      const csrconv_allocator *allocator,
+                                                      csrconv_weights **out);
 
 /*
  * Weights from a caller's CSR. Columns may stand in any order within a row; doubled columns and
@@ -190,7 +196,8 @@ CSRCONV_API csrconv_status csrconv_weights_from_csr(const csrconv_csr *csr,
                                                     const csrconv_allocator *allocator,
                                                     csrconv_weights **out);
 
-/* A view of the weights, columns ascending, no zeros; it points into the weights and dies with them. */
+/* A view of the weights, columns ascending, no zeros; it points into the weights and dies with
+ * them. */
 CSRCONV_API csrconv_status csrconv_weights_view(const csrconv_weights *weights, csrconv_csr *view);
 
 CSRCONV_API void csrconv_weights_destroy(csrconv_weights **weights);
@@ -213,7 +220,8 @@ typedef enum csrconv_device {
     CSRCONV_DEVICE_CUDA = 2
 } csrconv_device;
 
-/* CSRCONV_OK if plans can be made for that device; else a status and a sentence that says why not. */
+/* CSRCONV_OK if plans can be made for that device; else a status and a sentence that says why not.
+ */
 CSRCONV_API csrconv_status csrconv_device_usable(csrconv_device device, int ordinal);
 
 typedef struct csrconv_algorithm csrconv_algorithm;
@@ -231,6 +239,7 @@ typedef struct csrconv_algorithm_info {
     int is_dense;          /* 1: computes with the zeros too */
     const char *math;      /* arithmetic of the products, such as "fp32" */
     const char *layout;    /* of the activations inside, such as "nchw" */
+    const char *version;   /* of the vendor's library; "" for csrconv's own */
     const char *limits;    /* promises of csrconv_execute that it cannot keep; NULL: it keeps all */
 } csrconv_algorithm_info;
 
@@ -264,8 +273,8 @@ typedef struct csrconv_plan_options {
     const char *algorithm;
     int threads; /* of a CPU plan; 0 = as many as the machine has */
     csrconv_epilogue epilogue;
-    const csrconv_allocator *allocator;   /* NULL: the C library's; the hooks are copied */
-    const csrconv_parallel *parallel;     /* NULL: OpenMP, or serial without it; copied */
+    const csrconv_allocator *allocator;    /* NULL: the C library's; the hooks are copied */
+    const csrconv_parallel *parallel;      /* NULL: OpenMP, or serial without it; copied */
     const csrconv_algorithm *const *peers; /* NULL, or more algorithms, ended by NULL */
 } csrconv_plan_options;
 
@@ -302,12 +311,13 @@ CSRCONV_API void csrconv_plan_destroy(csrconv_plan **plan);
 typedef struct csrconv_plan_info {
     size_t struct_size;
     const csrconv_algorithm *algorithm;
-    const char *reason;       /* why this algorithm */
-    const char *detail;       /* how it maps the problem to the machine */
-    csrconv_device device;    /* where in, residual, out and workspace must live */
-    int ordinal;              /* of that device */
-    int threads;              /* that a CPU plan cuts its work for */
-    int64_t out_height;       /* of the output */
+    const char *reason;    /* why this algorithm */
+    const char *detail;    /* how it maps the problem to the machine */
+    const char *variant;   /* which of a vendor's algorithms a peer took; "" otherwise */
+    csrconv_device device; /* where in, residual, out and workspace must live */
+    int ordinal;           /* of that device */
+    int threads;           /* that a CPU plan cuts its work for */
+    int64_t out_height;    /* of the output */
     int64_t out_width;
     int64_t nonzeros;         /* weights that are not zero */
     size_t workspace_bytes;   /* that an execute of the whole batch needs */

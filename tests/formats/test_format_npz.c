@@ -1,6 +1,4 @@
-/* .npz of scipy.sparse: put together member by member, with any of them missing, lying or damaged.
- */
-#define _POSIX_C_SOURCE 200809L
+/* .npz of scipy.sparse: made member by member, with any of them missing, lying or damaged. */
 
 #include "format_helpers.h"
 

@@ -1,5 +1,4 @@
 /* What the formats have in common: finding the file, its format, and the form that one stores. */
-#define _POSIX_C_SOURCE 200809L
 
 #include "format_helpers.h"
 

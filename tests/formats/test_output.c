@@ -1,5 +1,4 @@
 /* Outputs: whole or not there, whatever fails, and no temporary file stays behind. */
-#define _POSIX_C_SOURCE 200809L
 
 #include "format_helpers.h"
 

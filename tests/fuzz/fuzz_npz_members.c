@@ -3,8 +3,6 @@
  * would hardly be reached through them. The input is, for each member, its size in two bytes and
  * its bytes.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "harness.h"
 
 #include "archive.h"

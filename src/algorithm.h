@@ -1,0 +1,85 @@
+/*
+ * The one interface of everything that can run a convolution: csrconv's own kernels on CPU and GPU
+ * and the vendor libraries alike. A file ends in one constant of this type, named
+ * csrconv_algorithm_NAME, and NAME stands once in a list in meson.build: the table is made from it.
+ */
+#ifndef CSRCONV_ALGORITHM_H
+#define CSRCONV_ALGORITHM_H
+
+#include "csr.h"
+#include "geometry.h"
+#include "memory.h"
+#include "team.h"
+
+/* What an algorithm is asked to run; everything here has been checked. */
+struct csrconv_problem {
+    struct csrconv_shape shape;
+    const struct csrconv_weights *weights;
+    csrconv_epilogue epilogue;
+    csrconv_device device;
+    int ordinal;
+    struct csrconv_team team; /* of a CPU plan */
+};
+
+enum { CSRCONV_DETAIL_BYTES = 512, CSRCONV_VARIANT_BYTES = 64 };
+
+/* What prepare makes. */
+struct csrconv_prepared {
+    struct csrconv_memory memory; /* to take the state from */
+    void *state;                  /* of the algorithm */
+    size_t workspace_bytes;
+    char detail[CSRCONV_DETAIL_BYTES];   /* how the problem is mapped, for people */
+    char variant[CSRCONV_VARIANT_BYTES]; /* the vendor's algorithm, of a peer; else "" */
+};
+
+/* One execute; the pointers have been checked. */
+struct csrconv_run {
+    const struct csrconv_shape *shape;
+    const csrconv_epilogue *epilogue;
+    const struct csrconv_team *team;
+    int64_t n; /* images, at least 1 */
+    const float *in;
+    const float *residual; /* NULL: none */
+    float *out;
+    void *workspace;
+    void *stream;
+};
+
+struct csrconv_algorithm {
+    csrconv_algorithm_info info; /* without struct_size and version */
+
+    /* Version of the vendor's library, static storage; NULL: csrconv's own. */
+    const char *(*version)(void);
+
+    /* CSRCONV_OK, or csrconv_fail() with a 3000 status and the reason; NULL: runs everything. */
+    csrconv_status (*refuse)(const struct csrconv_problem *problem);
+
+    /* Time of one execute of the whole batch in microseconds, if it does not refuse. */
+    double (*estimate)(const struct csrconv_problem *problem);
+
+    /*
+     * Fills prepared->state, workspace_bytes and detail. After a failure, destroy gets the state as
+     * far as it was made.
+     */
+    csrconv_status (*prepare)(const struct csrconv_problem *problem,
+                              struct csrconv_prepared *prepared);
+
+    /*
+     * The passes over the activations that come before the kernel, such as padding, which execute
+     * runs too: apart, so that they can be timed. NULL: none.
+     */
+    csrconv_status (*lay_out)(const void *state, const struct csrconv_run *run);
+
+    csrconv_status (*execute)(const void *state, const struct csrconv_run *run);
+
+    /* state may be NULL. */
+    void (*destroy)(const struct csrconv_memory *memory, void *state);
+};
+
+/* The table made by meson, NULL-ended. */
+extern const struct csrconv_algorithm *const csrconv_algorithm_table[];
+
+/* The same of the peers; in the second library. */
+extern const struct csrconv_algorithm *const csrconv_peer_table[];
+
+#endif

@@ -1,0 +1,61 @@
+#include "buffers.h"
+#include "status.h"
+
+#include <inttypes.h>
+
+csrconv_status csrconv_execute(const csrconv_plan *plan, int64_t n, const float *in, float *out,
+                               void *workspace, size_t workspace_bytes, void *stream)
+{
+    return csrconv_execute_residual(plan, n, in, NULL, out, workspace, workspace_bytes, stream);
+}
+
+static csrconv_status check_call(const csrconv_plan *plan, int64_t n, const void *stream)
+{
+    const int64_t batch = plan->problem.shape.g.batch;
+    if (n < 0 || n > batch)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT,
+                            "n is %" PRId64 ", must be in [0, %" PRId64 "], the plan's batch", n,
+                            batch);
+    if (stream && plan->problem.device == CSRCONV_DEVICE_CPU)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "stream must be NULL for a CPU plan");
+    return CSRCONV_OK;
+}
+
+csrconv_status csrconv_execute_residual(const csrconv_plan *plan, int64_t n, const float *in,
+                                        const float *residual, float *out, void *workspace,
+                                        size_t workspace_bytes, void *stream)
+{
+    struct csrconv_run run;
+    csrconv_status status;
+    if (!plan)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "plan is NULL");
+    status = check_call(plan, n, stream);
+    if (status || n == 0)
+        return status;
+    run = (struct csrconv_run){ .shape = &plan->problem.shape,
+                                .epilogue = &plan->problem.epilogue,
+                                .team = &plan->problem.team,
+                                .n = n,
+                                .in = in,
+                                .residual = residual,
+                                .out = out,
+                                .workspace = workspace,
+                                .stream = stream };
+    status = csrconv_check_buffers(plan, &run, workspace_bytes);
+    return status ? status : plan->algorithm->execute(plan->prepared.state, &run);
+}
+
+csrconv_status csrconv_plan_lay_out(const struct csrconv_plan *plan, const float *in,
+                                    void *workspace)
+{
+    const struct csrconv_run run = { .shape = &plan->problem.shape,
+                                     .epilogue = &plan->problem.epilogue,
+                                     .team = &plan->problem.team,
+                                     .n = plan->problem.shape.g.batch,
+                                     .in = in,
+                                     .workspace = workspace };
+    if (!plan->algorithm->lay_out)
+        return csrconv_fail(CSRCONV_NOT_SUPPORTED, "%s has no pass over the activations",
+                            plan->algorithm->info.name);
+    return plan->algorithm->lay_out(plan->prepared.state, &run);
+}

@@ -1,0 +1,205 @@
+#include "plan.h"
+
+#include "cpu_model.h"
+#include "device.h"
+#include "status.h"
+
+#include <string.h>
+
+static csrconv_status check_options(const csrconv_plan_options *options)
+{
+    const csrconv_epilogue *e = &options->epilogue;
+    const csrconv_status status =
+        csrconv_check_struct("csrconv_plan_options", options->struct_size, sizeof *options);
+    if (status)
+        return status;
+    if (e->activation < CSRCONV_ACTIVATION_NONE || e->activation > CSRCONV_ACTIVATION_CLAMP)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "activation is %d", (int)e->activation);
+    if (e->activation == CSRCONV_ACTIVATION_CLAMP && !(e->lo <= e->hi))
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "clamp to [%g, %g] is empty", (double)e->lo,
+                            (double)e->hi);
+    if (e->residual != 0 && e->residual != 1)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "residual is %d, must be 0 or 1", e->residual);
+    return CSRCONV_OK;
+}
+
+static csrconv_status check_name(const csrconv_plan_options *options)
+{
+    const char *name = options->algorithm;
+    if (!name || strcmp(name, "auto") == 0 || strcmp(name, "any") == 0 ||
+        csrconv_find_algorithm(name, options->peers))
+        return CSRCONV_OK;
+    return csrconv_fail(CSRCONV_UNKNOWN_ALGORITHM, "there is no algorithm \"%s\"", name);
+}
+
+/* An algorithm that is named settles a device left open. */
+static csrconv_status resolve_device(const csrconv_plan_options *options,
+                                     struct csrconv_problem *problem)
+{
+    const struct csrconv_algorithm *named =
+        options->algorithm ? csrconv_find_algorithm(options->algorithm, options->peers) : NULL;
+    problem->device = options->device;
+    problem->ordinal = options->ordinal;
+    if (options->device == CSRCONV_DEVICE_AUTO && named)
+        problem->device = named->info.device;
+    return csrconv_device_resolve(&problem->device, problem->ordinal);
+}
+
+static csrconv_status fill_problem(struct csrconv_problem *problem, const csrconv_weights *weights,
+                                   const csrconv_geometry *geometry,
+                                   const csrconv_plan_options *options)
+{
+    csrconv_status status;
+    if (!weights)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "weights is NULL");
+    problem->weights = weights;
+    problem->epilogue = options->epilogue;
+    if ((status = check_options(options)) ||
+        (status = csrconv_shape_init(&problem->shape, geometry)) ||
+        (status = csrconv_check_weights(weights, &problem->shape)) ||
+        (status = check_name(options)) || (status = resolve_device(options, problem)))
+        return status;
+    return csrconv_team_init(&problem->team, options->threads, options->parallel);
+}
+
+static csrconv_status copy_bias(struct csrconv_plan *plan)
+{
+    const int64_t filters = plan->problem.shape.g.filters;
+    csrconv_status status;
+    if (!plan->problem.epilogue.bias)
+        return CSRCONV_OK;
+    status = csrconv_allocate(&plan->memory, filters, sizeof *plan->bias, (void **)&plan->bias);
+    if (status)
+        return status;
+    memcpy(plan->bias, plan->problem.epilogue.bias, (size_t)filters * sizeof *plan->bias);
+    plan->problem.epilogue.bias = plan->bias;
+    return CSRCONV_OK;
+}
+
+static csrconv_status prepare(struct csrconv_plan *plan, const csrconv_plan_options *options)
+{
+    csrconv_status status = copy_bias(plan);
+    if (!status)
+        status = csrconv_choose(&plan->problem, options->algorithm, options->peers, &plan->memory,
+                                &plan->choice);
+    if (status)
+        return status;
+    plan->algorithm = plan->choice.considered[plan->choice.chosen].algorithm;
+    plan->nonzeros = csrconv_nonzeros(plan->problem.weights);
+    plan->dense_estimate_us = csrconv_cpu_dense_us(&plan->problem);
+    status = plan->algorithm->prepare(&plan->problem, &plan->prepared);
+    plan->problem.weights = NULL;
+    return status;
+}
+
+csrconv_status csrconv_plan_create(const csrconv_weights *weights, const csrconv_geometry *geometry,
+                                   const csrconv_plan_options *options, csrconv_plan **out)
+{
+    csrconv_plan_options defaults;
+    struct csrconv_problem problem;
+    struct csrconv_memory memory;
+    csrconv_status status;
+    if (!out)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "out is NULL");
+    *out = NULL;
+    csrconv_plan_options_init(&defaults);
+    if (!options)
+        options = &defaults;
+    if ((status = fill_problem(&problem, weights, geometry, options)) ||
+        (status = csrconv_memory_init(&memory, options->allocator)) ||
+        (status = csrconv_allocate(&memory, 1, sizeof **out, (void **)out)))
+        return status;
+    memset(*out, 0, sizeof **out);
+    (*out)->memory = memory;
+    (*out)->problem = problem;
+    (*out)->prepared.memory = memory;
+    (*out)->prepared.memory.bytes = 0;
+    status = prepare(*out, options);
+    if (status)
+        csrconv_plan_destroy(out);
+    return status;
+}
+
+void csrconv_plan_destroy(csrconv_plan **plan)
+{
+    struct csrconv_plan *p = plan ? *plan : NULL;
+    struct csrconv_memory memory;
+    if (!p)
+        return;
+    memory = p->memory;
+    if (p->algorithm)
+        p->algorithm->destroy(&p->prepared.memory, p->prepared.state);
+    csrconv_release(&memory, p->choice.considered);
+    csrconv_release(&memory, p->bias);
+    csrconv_release(&memory, p);
+    *plan = NULL;
+}
+
+const csrconv_algorithm *const *csrconv_algorithms(void)
+{
+    return csrconv_algorithm_table;
+}
+
+csrconv_status csrconv_algorithm_describe(const csrconv_algorithm *algorithm,
+                                          csrconv_algorithm_info *info)
+{
+    csrconv_status status;
+    if (!algorithm || !info)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "%s is NULL", algorithm ? "info" : "algorithm");
+    status = csrconv_check_struct("csrconv_algorithm_info", info->struct_size, sizeof *info);
+    if (status)
+        return status;
+    *info = algorithm->info;
+    info->struct_size = sizeof *info;
+    info->version = algorithm->version ? algorithm->version() : "";
+    return CSRCONV_OK;
+}
+
+csrconv_status csrconv_plan_describe(const csrconv_plan *plan, csrconv_plan_info *info)
+{
+    csrconv_status status;
+    if (!plan || !info)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "%s is NULL", plan ? "info" : "plan");
+    status = csrconv_check_struct("csrconv_plan_info", info->struct_size, sizeof *info);
+    if (status)
+        return status;
+    *info = (csrconv_plan_info){
+        .struct_size = sizeof *info,
+        .algorithm = plan->algorithm,
+        .reason = plan->choice.reason,
+        .detail = plan->prepared.detail,
+        .variant = plan->prepared.variant,
+        .device = plan->problem.device,
+        .ordinal = plan->problem.ordinal,
+        .threads = plan->problem.team.threads,
+        .out_height = plan->problem.shape.out_h,
+        .out_width = plan->problem.shape.out_w,
+        .nonzeros = plan->nonzeros,
+        .workspace_bytes = plan->prepared.workspace_bytes,
+        .plan_bytes = plan->memory.bytes + plan->prepared.memory.bytes,
+        .estimate_us = plan->choice.considered[plan->choice.chosen].estimate_us,
+        .dense_estimate_us = plan->dense_estimate_us,
+        .candidates = plan->choice.count,
+    };
+    return CSRCONV_OK;
+}
+
+csrconv_status csrconv_plan_candidate(const csrconv_plan *plan, int index,
+                                      csrconv_candidate *candidate)
+{
+    const struct csrconv_considered *entry;
+    csrconv_status status;
+    if (!plan || !candidate)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "%s is NULL", plan ? "candidate" : "plan");
+    status = csrconv_check_struct("csrconv_candidate", candidate->struct_size, sizeof *candidate);
+    if (status)
+        return status;
+    if (index < 0 || index >= plan->choice.count)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "candidate %d of %d", index, plan->choice.count);
+    entry = &plan->choice.considered[index];
+    candidate->algorithm = entry->algorithm;
+    candidate->status = entry->status;
+    candidate->reason = entry->reason;
+    candidate->estimate_us = entry->estimate_us;
+    return CSRCONV_OK;
+}

@@ -1,0 +1,25 @@
+/* A plan: a checked problem, the algorithm that was chosen for it and what that prepared. */
+#ifndef CSRCONV_PLAN_H
+#define CSRCONV_PLAN_H
+
+#include "choose.h"
+
+struct csrconv_plan {
+    struct csrconv_memory memory;   /* of the plan itself; the algorithm's is in prepared */
+    struct csrconv_problem problem; /* weights is NULL once the plan is made */
+    float *bias;                    /* what problem.epilogue.bias points to */
+    struct csrconv_choice choice;
+    const struct csrconv_algorithm *algorithm; /* NULL until chosen */
+    struct csrconv_prepared prepared;
+    int64_t nonzeros;
+    double dense_estimate_us;
+};
+
+/*
+ * Runs only the passes over the activations that precede the kernel, for a clock: the whole batch
+ * from in to the workspace. CSRCONV_NOT_SUPPORTED if the algorithm has none.
+ */
+csrconv_status csrconv_plan_lay_out(const struct csrconv_plan *plan, const float *in,
+                                    void *workspace);
+
+#endif

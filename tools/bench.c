@@ -1,0 +1,254 @@
+#include "bench.h"
+
+#include "commit.h"
+#include "complain.h"
+#include "plan.h"
+#include "runner/machine.h"
+#include "selection.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a point holds while it is measured. */
+struct bench {
+    const struct bench_request *request;
+    const struct problem_point *point;
+    char descriptor[PROBLEM_TEXT_SIZE];
+    struct workload workload;
+    struct reference reference;
+    struct stage stage;
+    int threads;            /* of the trials below */
+    struct trial *trials;   /* selection_count() */
+    struct timing *timings; /* of those that passed */
+    int timed;
+    char chosen[64]; /* what the automatic choice takes */
+};
+
+static bool is_wanted(const struct bench *b, int index)
+{
+    return b->request->wanted[index] && selection_info(index).device == b->request->device;
+}
+
+/* The automatic choice for this problem, "" if there is none. */
+static void find_choice(struct bench *b)
+{
+    csrconv_plan_options options;
+    csrconv_plan_info info = { .struct_size = sizeof info };
+    csrconv_plan *plan;
+    csrconv_plan_options_init(&options);
+    options.device = b->request->device;
+    options.threads = b->threads;
+    b->chosen[0] = '\0';
+    if (csrconv_plan_create(b->workload.weights, &b->workload.geometry, &options, &plan))
+        return;
+    csrconv_plan_describe(plan, &info);
+    snprintf(b->chosen, sizeof b->chosen, "%s", info.algorithm->info.name);
+    csrconv_plan_destroy(&plan);
+}
+
+static void verify_trials(struct bench *b)
+{
+    const int64_t n = b->workload.geometry.batch;
+    for (int i = 0; i < selection_count(); i++) {
+        if (!is_wanted(b, i))
+            continue;
+        trial_make(&b->stage, selection_algorithm(i), b->threads, &b->trials[i]);
+        trial_verify(&b->trials[i], &b->reference, n);
+    }
+}
+
+static bool has_passed(const struct trial *trial)
+{
+    return trial->plan && trial->status == TRIAL_PASSED;
+}
+
+/* Any other algorithm of the device, wanted or not, that runs this problem. */
+static void cross_check(struct bench *b, int index)
+{
+    struct trial extra;
+    for (int i = 0; i < selection_count(); i++)
+        if (i != index && has_passed(&b->trials[i])) {
+            trial_cross_check(&b->trials[index], &b->trials[i]);
+            return;
+        }
+    for (int i = 0; i < selection_count(); i++) {
+        bool done;
+        if (i == index || b->request->wanted[i] || selection_info(i).device != b->request->device)
+            continue;
+        trial_make(&b->stage, selection_algorithm(i), b->threads, &extra);
+        done = has_passed(&extra);
+        if (done)
+            trial_cross_check(&b->trials[index], &extra);
+        trial_free(&extra);
+        if (done)
+            return;
+    }
+}
+
+static int time_trials(struct bench *b, bool is_cold)
+{
+    const struct timing_options options = { b->request->min_time_s, is_cold };
+    const struct machine_use start = machine_use_now();
+    double taken;
+    int code;
+    b->timed = 0;
+    for (int i = 0; i < selection_count(); i++)
+        if (has_passed(&b->trials[i]))
+            b->timings[b->timed++].trial = &b->trials[i];
+    code = timing_run(b->timings, b->timed, &options);
+    taken = machine_taken_since(&start);
+    if (!code && taken > 0.1)
+        fprintf(stderr, "warning: other processes took %.0f %% of a CPU while %s was timed\n",
+                taken * 100.0, b->point->problem->name);
+    return code;
+}
+
+static struct measurement measurement_of_point(const struct bench *b, const struct trial *trial)
+{
+    const struct workload *w = &b->workload;
+    return (struct measurement){
+        .name = b->point->problem->name,
+        .problem = b->descriptor,
+        .batch = w->geometry.batch,
+        .sparsity = w->sparsity,
+        .nnz = w->nonzeros,
+        .pattern = w->pattern,
+        .algorithm = trial->algorithm.name,
+        .chosen = strcmp(b->chosen, trial->algorithm.name) == 0,
+        .device = b->request->device_name,
+        .math = trial->algorithm.math,
+        .layout = trial->algorithm.layout,
+        .conversion = trial->algorithm.layout && strcmp(trial->algorithm.layout, "nchw") != 0,
+        .cache = "hot",
+        .threads = trial->info.threads ? trial->info.threads : b->threads,
+        .verified = b->reference.is_full ? "full" : "sampled",
+        .machine = machine_cpu(),
+        .version = csrconv_version_string(),
+        .commit = CSRCONV_COMMIT,
+    };
+}
+
+static int report_untimed(const struct bench *b, const struct trial *trial, struct report *report)
+{
+    const struct result result = {
+        .status = trial->status == TRIAL_FAILED ? RESULT_FAILED : RESULT_SKIPPED,
+        .measurement = measurement_of_point(b, trial),
+        .reason = trial->reason,
+        .is_peer = trial->algorithm.is_peer,
+        .is_dense = trial->algorithm.is_dense,
+    };
+    return report_add(report, &result);
+}
+
+static int report_timing(const struct bench *b, const struct timing *t, bool is_cold,
+                         struct report *report)
+{
+    const struct trial *trial = t->trial;
+    struct result result = { .status = RESULT_MEASURED,
+                             .measurement = measurement_of_point(b, trial),
+                             .is_peer = trial->algorithm.is_peer,
+                             .is_dense = trial->algorithm.is_dense,
+                             .estimate_us = trial->info.estimate_us };
+    struct measurement *m = &result.measurement;
+    m->cache = is_cold ? "cold" : "hot";
+    m->samples = t->samples;
+    m->median_us = t->us.median;
+    m->min_us = t->us.min;
+    m->q1_us = t->us.q1;
+    m->q3_us = t->us.q3;
+    m->prepare_us = t->prepare_us;
+    m->plan_us = trial->plan_us;
+    m->workspace_bytes = (int64_t)trial->info.workspace_bytes;
+    m->plan_bytes = (int64_t)trial->info.plan_bytes;
+    m->gflops_nnz = workload_flop(&b->workload) / t->us.median * 1e-3;
+    m->gflops_dense = workload_dense_flop(&b->workload) / t->us.median * 1e-3;
+    m->max_error = trial->max_error;
+    m->peer_version = trial->algorithm.version;
+    m->peer_algorithm = trial->info.variant;
+    return report_add(report, &result);
+}
+
+static int time_and_report(struct bench *b, bool is_cold, struct report *report,
+                           struct bench_count *count)
+{
+    int code = time_trials(b, is_cold);
+    for (int i = 0; i < b->timed && !code; i++) {
+        code = report_timing(b, &b->timings[i], is_cold, report);
+        count->measured++;
+    }
+    return code;
+}
+
+/* All algorithms with one number of threads. */
+static int bench_team(struct bench *b, struct report *report, struct bench_count *count)
+{
+    bool is_idle = true;
+    int code = EXIT_DONE;
+    find_choice(b);
+    verify_trials(b);
+    for (int i = 0; i < selection_count() && !code; i++) {
+        struct trial *trial = &b->trials[i];
+        if (!trial->stage)
+            continue;
+        if (has_passed(trial) && !b->reference.is_full)
+            cross_check(b, i);
+        is_idle = is_idle && trial->status == TRIAL_REFUSED;
+        count->failed += trial->status == TRIAL_FAILED;
+        if (!has_passed(trial))
+            code = report_untimed(b, trial, report);
+    }
+    count->idle += is_idle;
+    if (!code)
+        code = time_and_report(b, false, report, count);
+    if (!code && b->request->is_cold)
+        code = time_and_report(b, true, report, count);
+    for (int i = 0; i < selection_count(); i++)
+        if (b->trials[i].stage)
+            trial_free(&b->trials[i]);
+    return code;
+}
+
+static int set_up(struct bench *b, float **dense)
+{
+    const struct bench_request *request = b->request;
+    struct workload_options options = { .seed = request->seed, .sparsity = b->point->sparsity };
+    int code;
+    problem_format(&b->point->geometry, b->descriptor);
+    if (request->weights) {
+        options.pattern = request->weights->digest;
+        options.weights = *dense = weights_input_dense(request->weights);
+        if (!*dense)
+            return EXIT_WRONG;
+    }
+    b->trials = calloc((size_t)selection_count(), sizeof *b->trials);
+    b->timings = calloc((size_t)selection_count(), sizeof *b->timings);
+    if (!b->trials || !b->timings)
+        return complain(EXIT_WRONG, "memory", "no room for the trials");
+    if ((code = workload_make(&b->point->geometry, &options, &b->workload)) ||
+        (code = reference_make(&b->workload, request->seed, &b->reference)))
+        return code;
+    return stage_make(&b->workload, request->device, &b->stage);
+}
+
+int bench_point(const struct bench_request *request, const struct problem_point *point,
+                struct report *report, struct bench_count *count)
+{
+    const size_t teams = request->threads->count ? request->threads->count : 1;
+    struct bench b = { .request = request, .point = point };
+    float *dense = NULL;
+    int code = set_up(&b, &dense);
+    for (size_t i = 0; i < teams && !code; i++) {
+        b.threads = request->threads->count ? (int)request->threads->items[i] : 0;
+        memset(b.trials, 0, (size_t)selection_count() * sizeof *b.trials);
+        code = bench_team(&b, report, count);
+    }
+    free(b.trials);
+    free(b.timings);
+    free(dense);
+    stage_free(&b.stage);
+    reference_free(&b.reference);
+    workload_free(&b.workload);
+    return code;
+}

@@ -1,0 +1,30 @@
+/* One point of a benchmark: verifies the algorithms on it, times those that passed, reports. */
+#ifndef CSRCONV_TOOLS_BENCH_H
+#define CSRCONV_TOOLS_BENCH_H
+
+#include "number.h"
+#include "problems_input.h"
+#include "report/report.h"
+#include "runner/timing.h"
+#include "weights_input.h"
+
+struct bench_request {
+    csrconv_device device;
+    const char *device_name;
+    const int *wanted;                /* by index of selection_algorithm */
+    const struct whole_list *threads; /* empty: all */
+    uint64_t seed;
+    double min_time_s;
+    bool is_cold;                        /* measure with cold caches too */
+    const struct weights_input *weights; /* NULL: generated */
+};
+
+struct bench_count {
+    int64_t measured, failed, idle; /* idle: points where nothing ran */
+};
+
+/* Returns an exit_code, having complained, if the point cannot be set up. */
+int bench_point(const struct bench_request *request, const struct problem_point *point,
+                struct report *report, struct bench_count *count);
+
+#endif

@@ -1,0 +1,66 @@
+/* The command line: finds the subcommand, and prints the one line of a failure. */
+#include "csrconv.h"
+#include "command.h"
+#include "complain.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct command *const commands[] = {
+    &command_run,  &command_verify,  &command_bench, &command_prune,
+    &command_info, &command_compare, NULL,
+};
+
+static void print_help(FILE *stream)
+{
+    fprintf(stream,
+            "csrconv %s: convolutions of pruned CNNs (sparse weights, dense activations)\n\n"
+            "usage: csrconv COMMAND ...\n\n",
+            csrconv_version_string());
+    for (int i = 0; commands[i]; i++)
+        fprintf(stream, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(stream, "\n\"csrconv COMMAND --help\" explains one, with examples.\n");
+}
+
+static const struct command *find(const char *name)
+{
+    for (int i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static int run(int argc, char **argv)
+{
+    const struct command *command;
+    if (argc < 2)
+        return complain(EXIT_BAD, "command line", "no command; \"csrconv --help\" lists them");
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_help(stdout);
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("csrconv %s\n", csrconv_version_string());
+        return EXIT_DONE;
+    }
+    command = find(argv[1]);
+    if (!command)
+        return complain(EXIT_BAD, argv[1],
+                        "there is no such command; \"csrconv --help\" lists them");
+    return command->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    int code;
+    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of stdout, told below */
+    code = run(argc, argv);
+    if (code == COMMAND_HELPED)
+        code = EXIT_DONE;
+    if (code == EXIT_DONE && (fflush(stdout) || ferror(stdout)))
+        code = complain(EXIT_WRONG, "standard output", "cannot be written");
+    if (code != EXIT_DONE)
+        fprintf(stderr, "csrconv: %s\n", complaint());
+    return code;
+}

@@ -1,0 +1,11 @@
+#include "place.h"
+
+static const struct place *const places[] = { &place_cpu };
+
+const struct place *place_of(csrconv_device device)
+{
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i]->device == device)
+            return places[i];
+    return NULL;
+}

@@ -1,0 +1,160 @@
+#include "trial.h"
+
+#include "clock.h"
+#include "complain.h"
+#include "plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void settle(struct trial *trial, enum trial_status status, const char *reason)
+{
+    trial->status = status;
+    snprintf(trial->reason, sizeof trial->reason, "%s", reason);
+}
+
+/* 1000 and 3000 mean that it cannot be run here; anything else is a fault. */
+static enum trial_status status_of(csrconv_status status)
+{
+    const int family = (int)status / 1000;
+    return family == 1 || family == 3 ? TRIAL_REFUSED : TRIAL_FAILED;
+}
+
+static bool make_plan(struct trial *trial, int threads)
+{
+    const struct workload *w = trial->stage->workload;
+    csrconv_plan_options options;
+    csrconv_status status;
+    double start;
+    csrconv_plan_options_init(&options);
+    options.device = trial->stage->place->device;
+    options.algorithm = trial->algorithm.name;
+    options.threads = threads;
+    options.epilogue = workload_epilogue(w);
+    options.peers = csrconv_peer_table;
+    start = clock_us();
+    status = csrconv_plan_create(w->weights, &w->geometry, &options, &trial->plan);
+    trial->plan_us = clock_us() - start;
+    if (status) {
+        settle(trial, status_of(status), csrconv_last_error());
+        return false;
+    }
+    trial->info.struct_size = sizeof trial->info;
+    csrconv_plan_describe(trial->plan, &trial->info);
+    return true;
+}
+
+void trial_make(struct stage *stage, const csrconv_algorithm *algorithm, int threads,
+                struct trial *trial)
+{
+    memset(trial, 0, sizeof *trial);
+    trial->stage = stage;
+    trial->algorithm.struct_size = sizeof trial->algorithm;
+    csrconv_algorithm_describe(algorithm, &trial->algorithm);
+    if (!make_plan(trial, threads) || !trial->info.workspace_bytes)
+        return;
+    trial->workspace = stage->place->allocate(trial->info.workspace_bytes);
+    if (!trial->workspace) {
+        char reason[96];
+        snprintf(reason, sizeof reason, "no room for a workspace of %zu bytes",
+                 trial->info.workspace_bytes);
+        settle(trial, TRIAL_REFUSED, reason);
+        csrconv_plan_destroy(&trial->plan);
+    }
+}
+
+void trial_free(struct trial *trial)
+{
+    if (trial->workspace)
+        trial->stage->place->release(trial->workspace);
+    trial->workspace = NULL;
+    csrconv_plan_destroy(&trial->plan);
+}
+
+csrconv_status trial_execute(const struct trial *trial, int64_t n)
+{
+    const struct stage *stage = trial->stage;
+    return csrconv_execute_residual(trial->plan, n, stage_in(stage), stage_residual(stage),
+                                    stage_out(stage), trial->workspace, trial->info.workspace_bytes,
+                                    NULL);
+}
+
+csrconv_status trial_lay_out(const struct trial *trial)
+{
+    return csrconv_plan_lay_out(trial->plan, stage_in(trial->stage), trial->workspace);
+}
+
+/* Runs into a cleared output and fetches it. */
+static bool run_once(struct trial *trial, int64_t n)
+{
+    struct stage *stage = trial->stage;
+    if (stage_clear_output(stage)) {
+        settle(trial, TRIAL_FAILED, complaint());
+        return false;
+    }
+    if (trial_execute(trial, n)) {
+        settle(trial, TRIAL_FAILED, csrconv_last_error());
+        return false;
+    }
+    if (stage->place->finish() || stage_fetch_output(stage)) {
+        settle(trial, TRIAL_FAILED, complaint());
+        return false;
+    }
+    stage->result.n = n;
+    return true;
+}
+
+static void check_repeatable(struct trial *trial, int64_t n)
+{
+    struct guarded *result = &trial->stage->result;
+    const size_t bytes = (size_t)result->block_floats * sizeof(float);
+    float *first = malloc(bytes);
+    if (!first) {
+        settle(trial, TRIAL_FAILED, "no room to keep the output of the first run");
+        return;
+    }
+    memcpy(first, result->block, bytes);
+    if (run_once(trial, n) && memcmp(first, result->block, bytes) != 0)
+        settle(trial, TRIAL_FAILED, "two runs gave different bits");
+    free(first);
+}
+
+void trial_verify(struct trial *trial, const struct reference *reference, int64_t n)
+{
+    const struct workload *w = trial->stage->workload;
+    const struct tolerance tolerance = tolerance_of(w, &trial->algorithm);
+    struct verdict verdict;
+    if (!trial->plan || trial->status != TRIAL_PASSED || !run_once(trial, n))
+        return;
+    reference_compare(reference, w, &tolerance, &trial->stage->result, &verdict);
+    if (verdict.max_error > trial->max_error)
+        trial->max_error = verdict.max_error;
+    if (!verdict.is_right)
+        settle(trial, TRIAL_FAILED, verdict.text);
+    else if (!trial->algorithm.is_peer)
+        check_repeatable(trial, n);
+}
+
+void trial_cross_check(struct trial *trial, struct trial *other)
+{
+    const struct workload *w = trial->stage->workload;
+    const struct tolerance mine = tolerance_of(w, &trial->algorithm);
+    const struct tolerance theirs = tolerance_of(w, &other->algorithm);
+    struct guarded *result = &trial->stage->result, kept;
+    struct verdict verdict = { .is_right = true };
+    if (!run_once(other, w->geometry.batch))
+        return;
+    if (workload_make_output(w, &kept)) {
+        settle(trial, TRIAL_FAILED, complaint());
+        return;
+    }
+    memcpy(kept.block, result->block, (size_t)kept.block_floats * sizeof(float));
+    if (run_once(trial, w->geometry.batch)) {
+        reference_compare_outputs(w, &mine, result, &theirs, &kept, other->algorithm.name,
+                                  &verdict);
+        if (!verdict.is_right)
+            settle(trial, TRIAL_FAILED, verdict.text);
+    }
+    guarded_free(&kept);
+}

@@ -1,0 +1,49 @@
+/* One algorithm on one workload: planned, verified, and ready to be timed. */
+#ifndef CSRCONV_TOOLS_TRIAL_H
+#define CSRCONV_TOOLS_TRIAL_H
+
+#include "reference.h"
+#include "stage.h"
+
+enum trial_status {
+    TRIAL_PASSED,
+    TRIAL_FAILED, /* wrong result, or the computation failed */
+    TRIAL_REFUSED /* the algorithm does not run this problem: a skip */
+};
+
+struct trial {
+    csrconv_algorithm_info algorithm;
+    struct stage *stage;
+    csrconv_plan *plan; /* NULL if there is none */
+    csrconv_plan_info info;
+    void *workspace;
+    double plan_us;
+    enum trial_status status;
+    char reason[384]; /* why it failed or was refused */
+    double max_error; /* as a fraction of the bound */
+};
+
+/*
+ * Makes the plan and its workspace. A refusal or a failure is told by status and reason. threads is
+ * for CPU plans; 0 = all.
+ */
+void trial_make(struct stage *stage, const csrconv_algorithm *algorithm, int threads,
+                struct trial *trial);
+void trial_free(struct trial *trial);
+
+/*
+ * Executes n images into an output full of NaN and holds it against the reference; a second run
+ * must give the same bits, unless the algorithm is a peer. Sets status.
+ */
+void trial_verify(struct trial *trial, const struct reference *reference, int64_t n);
+
+/* Executes once, for the clock; waits only on a CPU. */
+csrconv_status trial_execute(const struct trial *trial, int64_t n);
+
+/* Runs the passes over the activations alone; CSRCONV_NOT_SUPPORTED if there are none. */
+csrconv_status trial_lay_out(const struct trial *trial);
+
+/* After a sampled reference: the first trial that passed is held against another, both ways. */
+void trial_cross_check(struct trial *trial, struct trial *other);
+
+#endif

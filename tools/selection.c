@@ -1,0 +1,110 @@
+#include "selection.h"
+
+#include "algorithm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int selection_device(const char *text, csrconv_device *device, int *ordinal)
+{
+    int64_t number = 0;
+    *ordinal = 0;
+    if (strcmp(text, "auto") == 0) {
+        *device = CSRCONV_DEVICE_AUTO;
+    } else if (strcmp(text, "cpu") == 0) {
+        *device = CSRCONV_DEVICE_CPU;
+    } else if (strcmp(text, "cuda") == 0) {
+        *device = CSRCONV_DEVICE_CUDA;
+    } else if (strncmp(text, "cuda:", 5) == 0) {
+        const int code = number_whole("--device", text + 5, 0, 1023, &number);
+        *device = CSRCONV_DEVICE_CUDA;
+        *ordinal = (int)number;
+        return code;
+    } else {
+        return complain(EXIT_BAD, "--device", "\"%s\" is not auto, cpu, cuda or cuda:N", text);
+    }
+    return EXIT_DONE;
+}
+
+int selection_usable_device(const char *text, csrconv_device *device, int *ordinal,
+                            const char **name)
+{
+    static char buffer[32];
+    const int code = selection_device(text, device, ordinal);
+    csrconv_status status;
+    if (code)
+        return code;
+    if (*device == CSRCONV_DEVICE_AUTO)
+        *device = csrconv_device_usable(CSRCONV_DEVICE_CUDA, 0) ? CSRCONV_DEVICE_CPU
+                                                                : CSRCONV_DEVICE_CUDA;
+    status = csrconv_device_usable(*device, *ordinal);
+    if (status)
+        return selection_complain("--device", status);
+    if (*device == CSRCONV_DEVICE_CUDA)
+        snprintf(buffer, sizeof buffer, "cuda:%d", *ordinal);
+    *name = *device == CSRCONV_DEVICE_CUDA ? buffer : "cpu";
+    return EXIT_DONE;
+}
+
+static int length_of(const csrconv_algorithm *const *table)
+{
+    int length = 0;
+    while (table[length])
+        length++;
+    return length;
+}
+
+int selection_count(void)
+{
+    return length_of(csrconv_algorithms()) + length_of(csrconv_peer_table);
+}
+
+const csrconv_algorithm *selection_algorithm(int index)
+{
+    const int own = length_of(csrconv_algorithms());
+    return index < own ? csrconv_algorithms()[index] : csrconv_peer_table[index - own];
+}
+
+csrconv_algorithm_info selection_info(int index)
+{
+    csrconv_algorithm_info info = { .struct_size = sizeof info };
+    csrconv_algorithm_describe(selection_algorithm(index), &info);
+    return info;
+}
+
+static int mark_named(const char *name, int *wanted)
+{
+    const int count = selection_count();
+    for (int i = 0; i < count; i++) {
+        if (strcmp(name, "all") == 0)
+            wanted[i] = 1;
+        if (strcmp(name, selection_info(i).name) == 0) {
+            wanted[i] = 1;
+            return EXIT_DONE;
+        }
+    }
+    if (strcmp(name, "all") == 0)
+        return EXIT_DONE;
+    return complain(EXIT_BAD, "--algo", "there is no algorithm \"%s\"; info --algos lists them",
+                    name);
+}
+
+int selection_mark(const struct text_list *names, int *wanted)
+{
+    int code = EXIT_DONE;
+    memset(wanted, 0, (size_t)selection_count() * sizeof *wanted);
+    if (!names->count)
+        return mark_named("all", wanted);
+    for (size_t i = 0; i < names->count && !code; i++)
+        code = mark_named(names->items[i], wanted);
+    return code;
+}
+
+int selection_complain(const char *where, csrconv_status status)
+{
+    const int families[] = {
+        EXIT_DONE, EXIT_REFUSED, EXIT_BAD, EXIT_REFUSED, EXIT_WRONG, EXIT_WRONG
+    };
+    const int family = (int)status / 1000;
+    return complain(family < 6 ? families[family] : EXIT_WRONG, where, "%s", csrconv_last_error());
+}

@@ -1,0 +1,33 @@
+/* Which device, which algorithms: the flags that run, verify and bench share. */
+#ifndef CSRCONV_TOOLS_SELECTION_H
+#define CSRCONV_TOOLS_SELECTION_H
+
+#include "complain.h"
+#include "csrconv.h"
+#include "number.h"
+
+/* "auto", "cpu" or "cuda[:N]". */
+int selection_device(const char *text, csrconv_device *device, int *ordinal);
+
+/*
+ * The same, with auto replaced by what there is; EXIT_REFUSED if plans cannot be made for it. The
+ * name ("cpu", "cuda:0") has static storage until the next call.
+ */
+int selection_usable_device(const char *text, csrconv_device *device, int *ordinal,
+                            const char **name);
+
+/* csrconv's own algorithms, then the peers of this build. */
+int selection_count(void);
+const csrconv_algorithm *selection_algorithm(int index);
+csrconv_algorithm_info selection_info(int index);
+
+/*
+ * Marks in wanted[selection_count()] the algorithms that a list of --algo names: "all" (also of an
+ * empty list), or names; an unknown one is EXIT_BAD.
+ */
+int selection_mark(const struct text_list *names, int *wanted);
+
+/* The exit code that a status of the library comes to, and its sentence as the complaint. */
+int selection_complain(const char *where, csrconv_status status);
+
+#endif
