@@ -266,9 +266,9 @@ static int64_t find_stretches(const struct task *task)
     for (int64_t tile = task->begin; tile < task->end; tile++) {
         const int64_t load = csrconv_tiling_load(t, tile), begin = tile * size;
         const int64_t end = load + size < t->layout.positions ? load + size : t->layout.positions;
-        count +=
-            csrconv_find_stretches(&t->layout, task->wave->run->shape, begin, end,
-                                   (tile - task->begin) * size + begin - load, stretches + count);
+        count += csrconv_find_stretches(&t->layout, task->wave->run->shape, begin, end,
+                                        (tile - task->begin) * size + begin - load,
+                                        task->stretches + count);
     }
     return count;
 }
