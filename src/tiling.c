@@ -6,6 +6,8 @@
 
 enum { LINE_BYTES = 64, CACHE_SETS = 64 };
 
+static const int64_t sampled_filters = 32; /* enough to count segments by */
+
 static const double loads_per_cycle = 2.0;
 static const double line_cycles = 2.0;         /* from the second cache */
 static const double segment_cycles = 14.0;     /* a loop that ends at a number of its own */
