@@ -55,12 +55,15 @@ static const csrconv_tile_kernel kernels[] = {
 };
 
 /* Pairs, then quads, then halves. */
-static TARGET void transpose(const float *from, int64_t from_stride, float *to, int64_t to_stride)
+static TARGET void transpose(const float *from, int64_t from_stride, int64_t columns, float *to,
+                             int64_t to_stride)
 {
+    const __m256i column = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)columns), column);
     __m256 a[LANES], b[LANES];
     UNROLLED
     for (int i = 0; i < LANES; i++)
-        a[i] = load(from + i * from_stride);
+        a[i] = _mm256_maskload_ps(from + i * from_stride, mask);
     UNROLLED
     for (int i = 0; i < LANES; i += 2) {
         b[i] = _mm256_unpacklo_ps(a[i], a[i + 1]);
@@ -75,9 +78,13 @@ static TARGET void transpose(const float *from, int64_t from_stride, float *to, 
     }
     UNROLLED
     for (int i = 0; i < 4; i++) {
-        _mm256_storeu_ps(to + i * to_stride, _mm256_permute2f128_ps(a[i], a[i + 4], 0x20));
-        _mm256_storeu_ps(to + (i + 4) * to_stride, _mm256_permute2f128_ps(a[i], a[i + 4], 0x31));
+        b[i] = _mm256_permute2f128_ps(a[i], a[i + 4], 0x20);
+        b[i + 4] = _mm256_permute2f128_ps(a[i], a[i + 4], 0x31);
     }
+    UNROLLED
+    for (int i = 0; i < LANES; i++)
+        if (i < columns)
+            _mm256_storeu_ps(to + i * to_stride, b[i]);
 }
 
 static const struct csrconv_tile_isa isa = {

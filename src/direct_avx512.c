@@ -82,12 +82,14 @@ static inline TARGET vector high_pairs(vector a, vector b)
 }
 
 /* Single floats, then pairs, then the quarters of the registers in two steps. */
-static TARGET void transpose(const float *from, int64_t from_stride, float *to, int64_t to_stride)
+static TARGET void transpose(const float *from, int64_t from_stride, int64_t columns, float *to,
+                             int64_t to_stride)
 {
+    const __mmask16 mask = (__mmask16)((1U << columns) - 1);
     vector a[LANES], b[LANES];
     UNROLLED
     for (int i = 0; i < LANES; i++)
-        a[i] = load(from + i * from_stride);
+        a[i] = _mm512_maskz_loadu_ps(mask, from + i * from_stride);
     UNROLLED
     for (int i = 0; i < LANES; i += 2) {
         b[i] = _mm512_unpacklo_ps(a[i], a[i + 1]);
@@ -106,12 +108,15 @@ static TARGET void transpose(const float *from, int64_t from_stride, float *to, 
         const vector odd = _mm512_shuffle_f32x4(a[i], a[i + 4], 0xdd);
         const vector even_more = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0x88);
         const vector odd_more = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0xdd);
-        float *const row = to + i * to_stride;
-        _mm512_storeu_ps(row, _mm512_shuffle_f32x4(even, even_more, 0x88));
-        _mm512_storeu_ps(row + 4 * to_stride, _mm512_shuffle_f32x4(odd, odd_more, 0x88));
-        _mm512_storeu_ps(row + 8 * to_stride, _mm512_shuffle_f32x4(even, even_more, 0xdd));
-        _mm512_storeu_ps(row + 12 * to_stride, _mm512_shuffle_f32x4(odd, odd_more, 0xdd));
+        b[i] = _mm512_shuffle_f32x4(even, even_more, 0x88);
+        b[i + 4] = _mm512_shuffle_f32x4(odd, odd_more, 0x88);
+        b[i + 8] = _mm512_shuffle_f32x4(even, even_more, 0xdd);
+        b[i + 12] = _mm512_shuffle_f32x4(odd, odd_more, 0xdd);
     }
+    UNROLLED
+    for (int i = 0; i < LANES; i++)
+        if (i < columns)
+            _mm512_storeu_ps(to + i * to_stride, b[i]);
 }
 
 static const struct csrconv_tile_isa isa = {

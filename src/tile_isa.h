@@ -13,14 +13,14 @@
  */
 typedef void (*csrconv_tile_kernel)(const float *inputs, const struct csrconv_nonzero *begin,
                                     const struct csrconv_nonzero *end, const float *start,
-                                    float bias, float *to);
+                                    float bias, float *to, const float *next);
 
 /*
- * Rows of a matrix, lanes of them at `from_stride` floats, to columns: to[j * to_stride + i] =
- * from[i * from_stride + j] for i, j < lanes.
+ * A square of a matrix turned around: to[j * to_stride + i] = from[i * from_stride + j] for i <
+ * lanes and j < columns <= lanes. Reads nothing beyond the columns.
  */
-typedef void (*csrconv_transpose)(const float *from, int64_t from_stride, float *to,
-                                  int64_t to_stride);
+typedef void (*csrconv_transpose)(const float *from, int64_t from_stride, int64_t columns,
+                                  float *to, int64_t to_stride);
 
 struct csrconv_tile_isa {
     int64_t lanes;        /* floats of a vector */

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { MOST_LANES = 16 };
+
 /* One row of a phase plane: cells [first, end) come from the input, the others are border. */
 struct row {
     int64_t first, end;
@@ -49,30 +51,45 @@ static void copy_cells(const struct row *row, const float *from, float *to)
 
 /* Some images, one in a lane each; the lanes without an image become zero. */
 static void spread_cells(const struct row *row, const struct csrconv_image_block *block,
-                         int64_t lanes, const float *from, float *to, int64_t begin)
+                         int64_t lanes, const float *from, float *to)
 {
     const int64_t stride = block->run->shape->g.in_batch_stride;
-    for (int64_t cell = begin; cell < row->end - row->first; cell++)
+    for (int64_t cell = 0; cell < row->end - row->first; cell++)
         for (int64_t lane = 0; lane < lanes; lane++)
             to[cell * lanes + lane] =
                 lane < block->count ? from[lane * stride + cell * row->step] : 0.0F;
 }
 
-/* The same where whole squares of cells and images can be turned around. */
+/* Cells that do not follow each other in the input: whole squares, of which some are kept. */
+static void transpose_some_cells(const struct row *row, const struct csrconv_image_block *block,
+                                 const struct csrconv_tile_isa *isa, const float *from, float *to)
+{
+    float square[MOST_LANES * MOST_LANES];
+    const int64_t lanes = isa->lanes, stride = block->run->shape->g.in_batch_stride;
+    const int64_t span = (row->end - row->first - 1) * row->step + 1;
+    for (int64_t at = 0; at < span; at += lanes) {
+        const int64_t columns = span - at < lanes ? span - at : lanes;
+        isa->transpose(from + at, stride, columns, square, lanes);
+        for (int64_t i = (row->step - at % row->step) % row->step; i < columns; i += row->step)
+            memcpy(to + (at + i) / row->step * lanes, square + i * lanes,
+                   (size_t)lanes * sizeof *to);
+    }
+}
+
 static void transpose_cells(const struct row *row, const struct csrconv_image_block *block,
                             const struct csrconv_tile_isa *isa, const float *from, float *to)
 {
     const int64_t lanes = isa->lanes, cells = row->end - row->first;
     const int64_t stride = block->run->shape->g.in_batch_stride;
-    int64_t cell = 0;
-    if (row->step == 1 && block->count == lanes && cells >= lanes) {
-        for (; cell + lanes <= cells; cell += lanes)
-            isa->transpose(from + cell, stride, to + cell * lanes, lanes);
-        if (cell < cells) /* once more, up to the end */
-            isa->transpose(from + cells - lanes, stride, to + (cells - lanes) * lanes, lanes);
-        return;
+    if (block->count < lanes || row->step > lanes) {
+        spread_cells(row, block, lanes, from, to);
+    } else if (row->step > 1) {
+        transpose_some_cells(row, block, isa, from, to);
+    } else {
+        for (int64_t at = 0; at < cells; at += lanes)
+            isa->transpose(from + at, stride, cells - at < lanes ? cells - at : lanes,
+                           to + at * lanes, lanes);
     }
-    spread_cells(row, block, lanes, from, to, cell);
 }
 
 static void pack_row(const struct csrconv_tile_layout *l, const struct csrconv_tile_isa *isa,
@@ -167,7 +184,7 @@ void csrconv_store_sums(const struct csrconv_tile_layout *l, const struct csrcon
         return;
     }
     for (int64_t p = 0; p < stored->vectors; p += lanes)
-        isa->transpose(stored->sums + p * lanes, lanes, stored->spare + p, row);
+        isa->transpose(stored->sums + p * lanes, lanes, lanes, stored->spare + p, row);
     for (int64_t i = 0; i < block->count; i++)
         store_image(run, stored, plane + i * shape->g.out_batch_stride, stored->spare + i * row);
 }
