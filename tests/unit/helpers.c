@@ -63,29 +63,39 @@ csrconv_weights *weights_of(const csrconv_geometry *g)
     return weights;
 }
 
+/* Stands before each block, at its alignment. */
+struct counted_header {
+    void *start;
+    size_t bytes;
+};
+
 static void *counted_allocate(void *context, size_t bytes, size_t alignment)
 {
     struct counted *counted = context;
-    void *block;
+    const size_t room =
+        alignment < sizeof(struct counted_header) ? sizeof(struct counted_header) : alignment;
+    char *start;
     if (!bytes || !alignment || alignment & (alignment - 1))
-        counted->is_misaligned = true;
-    if (counted->fail_at && counted->allocations + 1 >= counted->fail_at)
+        counted->is_odd = true;
+    if (++counted->allocations == counted->fail_at || bytes > PTRDIFF_MAX / 2)
         return NULL;
-    block = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-    if (!block)
+    start = aligned_alloc(room, (bytes + 2 * room - 1) / room * room);
+    if (!start)
         return NULL;
-    memset(block, 0xa5, bytes);
+    memset(start + room, 0xa5, bytes);
+    ((struct counted_header *)(void *)(start + room))[-1] = (struct counted_header){ start, bytes };
     counted->live++;
-    counted->allocations++;
-    counted->bytes += bytes;
-    return block;
+    counted->live_bytes += bytes;
+    return start + room;
 }
 
 static void counted_release(void *context, void *block)
 {
     struct counted *counted = context;
+    const struct counted_header *header = (struct counted_header *)block - 1;
     counted->live--;
-    free(block);
+    counted->live_bytes -= header->bytes;
+    free(header->start);
 }
 
 csrconv_allocator counted_allocator(struct counted *counted)

@@ -35,11 +35,11 @@ void fill_series(float *floats, int64_t count);
 
 /* Allocator hooks that keep count. */
 struct counted {
-    int64_t live;        /* blocks not released */
-    int64_t allocations; /* that succeeded */
-    int64_t fail_at;     /* the allocation (from 1) that fails, and all behind it; 0: none */
-    size_t bytes;        /* asked for, by those that succeeded */
-    bool is_misaligned;  /* the library asked for no power of two, or for 0 bytes */
+    int64_t live; /* blocks not released */
+    size_t live_bytes;
+    int64_t allocations; /* asked for */
+    int64_t fail_at;     /* the one (from 1) that fails; 0: none */
+    bool is_odd;         /* asked for 0 bytes, or for an alignment that is no power of two */
 };
 csrconv_allocator counted_allocator(struct counted *counted);
 
