@@ -95,7 +95,7 @@ static void everything_may_go(void **state)
 
 static void bad_arguments_are_refused(void **state)
 {
-    static const double bad[] = { 1.0, 1.5, -0.1, -INFINITY, INFINITY, NAN };
+    static const double bad[] = { 1.0, 1.5, -0.1, -HUGE_VAL, HUGE_VAL, (double)NAN };
     float weights[] = { 1, 2 };
     const float given[] = { 1, 2 };
     (void)state;
