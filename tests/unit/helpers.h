@@ -46,6 +46,12 @@ csrconv_allocator counted_allocator(struct counted *counted);
 /* An algorithm's description. */
 csrconv_algorithm_info info_of(const csrconv_algorithm *algorithm);
 
+/* Whether the algorithm runs on this machine; says why where it does not. */
+bool runs_here(const csrconv_algorithm *algorithm);
+
+/* The same, and on the CPU. */
+bool runs_on_cpu(const csrconv_algorithm *algorithm);
+
 /* Calls test for each of csrconv's own algorithms that can run on this machine. */
 void each_own_algorithm(void (*test)(const csrconv_algorithm *algorithm));
 

@@ -75,7 +75,7 @@ static void each_on_cpu(void (*test)(struct fixture *f), int residual)
 {
     for (const csrconv_algorithm *const *a = csrconv_algorithms(); *a; a++) {
         struct fixture *f;
-        if (info_of(*a).device != CSRCONV_DEVICE_CPU)
+        if (!runs_on_cpu(*a))
             continue;
         f = test_malloc(sizeof *f);
         set_up(f, *a, residual);
@@ -252,7 +252,7 @@ static void images_may_interleave_but_not_touch(void **state)
 {
     (void)state;
     for (const csrconv_algorithm *const *a = csrconv_algorithms(); *a; a++) {
-        if (info_of(*a).device != CSRCONV_DEVICE_CPU)
+        if (!runs_on_cpu(*a))
             continue;
         for (ptrdiff_t shift = -1; shift <= 1; shift++) {
             concatenate(*a, shift, false);

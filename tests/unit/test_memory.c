@@ -127,7 +127,7 @@ static void execute_allocates_nothing(void **state)
         csrconv_plan_info info = { .struct_size = sizeof info };
         csrconv_plan *plan;
         void *workspace;
-        if (info_of(*a).device != CSRCONV_DEVICE_CPU)
+        if (!runs_on_cpu(*a))
             continue;
         csrconv_plan_options_init(&options);
         options.algorithm = info_of(*a).name;
