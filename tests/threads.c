@@ -5,9 +5,9 @@
  * ThreadSanitizer does not see into the OpenMP libraries, whose barriers it takes for races. So it
  * runs on a build without OpenMP, in which all threads are those of this test:
  *
- *     CC=clang meson setup build-tsan -Db_sanitize=thread -Db_lundef=false -Dopenmp=disabled \
- *         -Dopenblas=disabled -Dbuildtype=debugoptimized
- *     meson test -C build-tsan --suite threads --suite unit
+ *     CC=clang meson setup build-tsan -Db_sanitize=thread -Db_lundef=false \
+ *         -Dbuildtype=debugoptimized -Dopenmp=disabled -Dopenblas=disabled -Donednn=disabled
+ *     meson test -C build-tsan --suite threads --suite unit --suite check
  */
 #include "helpers.h"
 
