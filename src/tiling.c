@@ -105,7 +105,7 @@ static void choose_block(const struct csrconv_problem *problem, const struct csr
                          struct csrconv_tiling *t)
 {
     const int64_t channels = problem->shape.g.channels;
-    t->cycles = INFINITY;
+    t->cycles = HUGE_VAL;
     for (int64_t block = 2;; block = block + (block + 1) / 2) {
         const int64_t tried = block < channels ? block : channels;
         const double cycles = block_cycles(problem, t, isa, tried);
