@@ -30,6 +30,31 @@ static inline TARGET vector multiply_add(vector a, vector b, vector c)
     return _mm512_fmadd_ps(a, b, c);
 }
 
+static inline TARGET vector add(vector a, vector b)
+{
+    return _mm512_add_ps(a, b);
+}
+
+static inline TARGET vector largest(vector a, vector b)
+{
+    return _mm512_max_ps(a, b);
+}
+
+static inline TARGET vector smallest(vector a, vector b)
+{
+    return _mm512_min_ps(a, b);
+}
+
+static inline TARGET vector load_some(const float *from, int64_t count)
+{
+    return _mm512_maskz_loadu_ps((__mmask16)((1U << count) - 1), from);
+}
+
+static inline TARGET void store_some(float *to, vector x, int64_t count)
+{
+    _mm512_mask_storeu_ps(to, (__mmask16)((1U << count) - 1), x);
+}
+
 #include "tile_kernel.h"
 
 /* 32 registers: 28 sums, a weight, and some for the compiler. */
@@ -85,11 +110,10 @@ static inline TARGET vector high_pairs(vector a, vector b)
 static TARGET void transpose(const float *from, int64_t from_stride, int64_t columns, float *to,
                              int64_t to_stride)
 {
-    const __mmask16 mask = (__mmask16)((1U << columns) - 1);
     vector a[LANES], b[LANES];
     UNROLLED
     for (int i = 0; i < LANES; i++)
-        a[i] = _mm512_maskz_loadu_ps(mask, from + i * from_stride);
+        a[i] = load_some(from + i * from_stride, columns);
     UNROLLED
     for (int i = 0; i < LANES; i += 2) {
         b[i] = _mm512_unpacklo_ps(a[i], a[i + 1]);
@@ -124,7 +148,7 @@ static const struct csrconv_tile_isa isa = {
     .most_vectors = sizeof kernels / sizeof *kernels,
     .kernels = kernels,
     .transpose = transpose,
-    .first_cache_bytes = 36 << 10,
+    .finish = finish,
 };
 
 static csrconv_status avx512_refuse(const struct csrconv_problem *problem)

@@ -50,3 +50,16 @@ tile_body(const int vectors, const float *inputs, const struct csrconv_nonzero *
     {                                                                                              \
         tile_body(vectors, inputs, begin, end, start, bias, to, next);                             \
     }
+
+static TARGET void finish(const float *from, const float *residual, float lo, float hi,
+                          int64_t count, float *to)
+{
+    const vector low = broadcast(lo), high = broadcast(hi);
+    for (int64_t i = 0; i < count; i += LANES) {
+        const int64_t some = count - i < LANES ? count - i : LANES;
+        vector x = load_some(from + i, some);
+        if (residual)
+            x = add(x, load_some(residual + i, some));
+        store_some(to + i, smallest(high, largest(low, x)), some);
+    }
+}

@@ -2,6 +2,7 @@
 
 #include "epilogue.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MOST_LANES = 16 };
@@ -12,11 +13,6 @@ struct row {
     int64_t source; /* of cell `first`, in the input plane */
     int64_t step;   /* in the input row, from a cell to the next */
 };
-
-static void clear(float *to, int64_t floats)
-{
-    memset(to, 0, (size_t)floats * sizeof *to);
-}
 
 /* The cells of column phase j in row q of row phase i. */
 static struct row describe_row(const struct csrconv_tile_layout *l,
@@ -39,11 +35,12 @@ static struct row describe_row(const struct csrconv_tile_layout *l,
     return row;
 }
 
-static void copy_cells(const struct row *row, const float *from, float *to)
+static void copy_cells(const struct row *row, const struct csrconv_tile_isa *isa, const float *from,
+                       float *to)
 {
     const int64_t cells = row->end - row->first;
     if (row->step == 1)
-        memcpy(to, from, (size_t)cells * sizeof *to);
+        isa->finish(from, NULL, -INFINITY, INFINITY, cells, to);
     else
         for (int64_t i = 0; i < cells; i++)
             to[i] = from[i * row->step];
@@ -92,38 +89,24 @@ static void transpose_cells(const struct row *row, const struct csrconv_image_bl
     }
 }
 
-static void pack_row(const struct csrconv_tile_layout *l, const struct csrconv_tile_isa *isa,
-                     const struct csrconv_image_block *block, const struct row *row,
-                     const float *plane, float *to)
-{
-    const int64_t element = l->element;
-    clear(to, row->first * element);
-    if (l->images_in_lanes)
-        transpose_cells(row, block, isa, plane + row->source, to + row->first * element);
-    else
-        copy_cells(row, plane + row->source, to + row->first);
-    clear(to + row->end * element, (l->pitch - row->end) * element);
-}
-
 void csrconv_pack_channel(const struct csrconv_tile_layout *l, const struct csrconv_tile_isa *isa,
                           const struct csrconv_image_block *block, int64_t c, float *to)
 {
     const struct csrconv_shape *shape = block->run->shape;
     const float *plane =
         block->run->in + block->first * shape->g.in_batch_stride + c * shape->plane;
-    const int64_t tail = l->plane_stride - l->rows * l->pitch;
-    float *const start = to;
-    for (int64_t i = 0; i < l->phases_h; i++) {
-        for (int64_t j = 0; j < l->phases_w; j++) {
-            for (int64_t q = 0; q < l->rows; q++, to += l->pitch * l->element) {
-                const struct row row = describe_row(l, shape, i, j, q);
-                pack_row(l, isa, block, &row, plane, to);
-            }
-            clear(to, tail * l->element);
-            to += tail * l->element;
+    memset(to, 0, (size_t)(l->channel_stride * l->element) * sizeof *to); /* borders stay */
+    for (int64_t phase = 0; phase < l->phases_h * l->phases_w; phase++) {
+        for (int64_t q = 0; q < l->rows; q++) {
+            const struct row row =
+                describe_row(l, shape, phase / l->phases_w, phase % l->phases_w, q);
+            float *cells = to + (phase * l->plane_stride + q * l->pitch + row.first) * l->element;
+            if (l->images_in_lanes)
+                transpose_cells(&row, block, isa, plane + row.source, cells);
+            else
+                copy_cells(&row, isa, plane + row.source, cells);
         }
     }
-    clear(to, l->channel_stride * l->element - (to - start));
 }
 
 int64_t csrconv_find_stretches(const struct csrconv_tile_layout *l,
@@ -145,28 +128,17 @@ int64_t csrconv_find_stretches(const struct csrconv_tile_layout *l,
     return count;
 }
 
-static void store_stretch(const csrconv_epilogue *epilogue, const float *from,
-                          const float *residual, int64_t length, float *to)
-{
-    if (residual)
-        for (int64_t i = 0; i < length; i++)
-            to[i] = csrconv_activate(epilogue, from[i] + residual[i]);
-    else if (epilogue->activation != CSRCONV_ACTIVATION_NONE)
-        for (int64_t i = 0; i < length; i++)
-            to[i] = csrconv_activate(epilogue, from[i]);
-    else
-        memcpy(to, from, (size_t)length * sizeof *to);
-}
-
 /* The sums of one image, in the order of positions. */
-static void store_image(const struct csrconv_run *run, const struct csrconv_stored *stored,
-                        int64_t plane, const float *sums)
+static void store_image(const struct csrconv_run *run, const struct csrconv_tile_isa *isa,
+                        const struct csrconv_stored *stored, int64_t plane, const float *sums)
 {
+    float lo, hi;
+    csrconv_activation_bounds(run->epilogue, &lo, &hi);
     for (int64_t i = 0; i < stored->count; i++) {
         const struct csrconv_stretch_of_row *stretch = &stored->stretches[i];
         const int64_t at = plane + stretch->output;
-        store_stretch(run->epilogue, sums + stretch->position,
-                      run->residual ? run->residual + at : NULL, stretch->length, run->out + at);
+        isa->finish(sums + stretch->position, run->residual ? run->residual + at : NULL, lo, hi,
+                    stretch->length, run->out + at);
     }
 }
 
@@ -180,11 +152,12 @@ void csrconv_store_sums(const struct csrconv_tile_layout *l, const struct csrcon
     const int64_t row = (stored->vectors + lanes - 1) / lanes * lanes;
     const int64_t plane = block->first * shape->g.out_batch_stride + m * shape->out_plane;
     if (!l->images_in_lanes) {
-        store_image(run, stored, plane, stored->sums);
+        store_image(run, isa, stored, plane, stored->sums);
         return;
     }
     for (int64_t p = 0; p < stored->vectors; p += lanes)
         isa->transpose(stored->sums + p * lanes, lanes, lanes, stored->spare + p, row);
     for (int64_t i = 0; i < block->count; i++)
-        store_image(run, stored, plane + i * shape->g.out_batch_stride, stored->spare + i * row);
+        store_image(run, isa, stored, plane + i * shape->g.out_batch_stride,
+                    stored->spare + i * row);
 }
