@@ -1,4 +1,3 @@
-
 #include "format_helpers.h"
 
 #include <stdio.h>

@@ -101,7 +101,7 @@ static void reads_special_halves(void **state)
 
 static void says_that_doubles_overflowed(void **state)
 {
-    const double wide[] = { 1e39, -1e300, INFINITY, 3e38 };
+    const double wide[] = { 1e39, -1e300, HUGE_VAL, 3e38 };
     const float want[] = { INFINITY, -INFINITY, INFINITY, 3e38F };
     (void)state;
     assert_reads(npy_bytes(DICT("<f8", "False", "(4,)"), wide, sizeof wide), 1,

@@ -1,5 +1,4 @@
-/* .npz of scipy.sparse: put together member by member, with any of them missing, lying or damaged.
- */
+/* .npz of scipy.sparse: made member by member, with any of them missing, lying or damaged. */
 
 #include "format_helpers.h"
 
@@ -232,7 +231,7 @@ static void refuses_every_truncation_and_survives_damage(void **state)
     free(data);
 }
 
-/* 100 MB of zeros deflate to 100 kB, which is a bomb although every size in it agrees. */
+/* 100 MB of zeros deflate to less than 500 kB, which is a bomb although every size in it agrees. */
 static void refuses_bombs(void **state)
 {
     struct new_archive archive;
@@ -252,7 +251,7 @@ static void refuses_bombs(void **state)
     assert_int_equal(archive_add(&archive, "indices.npy", bomb, header.size + 4 * count),
                      EXIT_DONE);
     char *const data = finish(&archive, &size);
-    assert_true(size < 200000);
+    assert_true(size < 500000);
     assert_refused(data, size, "too many for an archive of this size");
     free(data);
 }

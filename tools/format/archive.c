@@ -10,7 +10,7 @@
  * Deflate reaches 1:1032, so a small file can claim gigabytes. Real matrices stay far below 1:100;
  * small ones of equal weights, which do not, are within the bytes that any file may have.
  */
-enum { MOST_RATIO = 100, ALWAYS_ALLOWED = 1 << 26 };
+enum { MOST_RATIO = 100, ALWAYS_ALLOWED = 1 << 24 };
 
 int archive_open(const char *path, const uint8_t *data, size_t size, struct archive *out)
 {
@@ -153,7 +153,10 @@ int archive_create(const char *path, struct new_archive *out)
 
 int archive_add(struct new_archive *archive, const char *name, uint8_t *bytes, size_t size)
 {
-    enum { FIRST_DAY = 1 << 5 | 1 }; /* 1980-01-01, where the time of zip starts */
+    enum {
+        FIRST_DAY = 1 << 5 | 1, /* 1980-01-01, where the time of zip starts */
+        LEVEL = 1               /* of deflate: weights hardly shrink, whatever it costs */
+    };
     zip_source_t *const source = zip_source_buffer(archive->zip, bytes, size, 1);
     if (!source) {
         free(bytes);
@@ -164,7 +167,8 @@ int archive_add(struct new_archive *archive, const char *name, uint8_t *bytes, s
         zip_source_free(source);
         return not_made(archive->path, zip_strerror(archive->zip));
     }
-    if (zip_file_set_dostime(archive->zip, (zip_uint64_t)index, 0, FIRST_DAY, 0) != 0)
+    if (zip_file_set_dostime(archive->zip, (zip_uint64_t)index, 0, FIRST_DAY, 0) != 0 ||
+        zip_set_file_compression(archive->zip, (zip_uint64_t)index, ZIP_CM_DEFLATE, LEVEL) != 0)
         return not_made(archive->path, zip_strerror(archive->zip));
     return EXIT_DONE;
 }

@@ -1,4 +1,3 @@
-
 #include "format.h"
 
 #include "complain.h"
@@ -71,35 +70,34 @@ static const char *format_list(bool writable, char list[64])
     return list;
 }
 
-static int recognise(const char *path, const uint8_t *data, size_t size,
-                     const struct format **format)
+/* The format of the content, or NULL after a complaint. */
+static const struct format *recognise(const char *path, const uint8_t *data, size_t size)
 {
     char list[64];
-    if (size == 0)
-        return complain(EXIT_BAD, path, "the file is empty");
     for (const struct format *const *f = formats; *f; f++)
-        if ((*f)->probe(data, size)) {
-            *format = *f;
-            return EXIT_DONE;
-        }
-    return complain(EXIT_BAD, path, "its content is none of %s", format_list(false, list));
+        if ((*f)->probe(data, size))
+            return *f;
+    if (size == 0)
+        complain(EXIT_BAD, path, "the file is empty");
+    else
+        complain(EXIT_BAD, path, "its content is none of %s", format_list(false, list));
+    return NULL;
 }
 
 /* Looks at the beginning first: what is no weight file may be endless. */
 static int read_file(const char *path, struct file *file, struct tensor *out)
 {
     enum { FIRST = 4096 };
-    const struct format *format = NULL;
     int code = reserve(path, file, FIRST);
     if (code == EXIT_DONE)
         code = fill(path, file);
-    if (code == EXIT_DONE)
-        code = recognise(path, file->data, file->size, &format);
-    if (code == EXIT_DONE)
-        code = read_rest(path, file);
-    if (code == EXIT_DONE)
-        code = format->read(path, file->data, file->size, out);
-    return code;
+    if (code != EXIT_DONE)
+        return code;
+    const struct format *const format = recognise(path, file->data, file->size);
+    if (!format)
+        return EXIT_BAD;
+    code = read_rest(path, file);
+    return code == EXIT_DONE ? format->read(path, file->data, file->size, out) : code;
 }
 
 int format_read(const char *path, struct tensor *out)
@@ -117,9 +115,8 @@ int format_read(const char *path, struct tensor *out)
 int format_read_memory(const char *path, const uint8_t *data, size_t size, struct tensor *out)
 {
     *out = (struct tensor){ 0 };
-    const struct format *format = NULL;
-    const int code = recognise(path, data, size, &format);
-    return code == EXIT_DONE ? format->read(path, data, size, out) : code;
+    const struct format *const format = recognise(path, data, size);
+    return format ? format->read(path, data, size, out) : EXIT_BAD;
 }
 
 const struct format *format_named(const char *name)

@@ -21,8 +21,8 @@ struct format {
     bool (*probe)(const uint8_t *data, size_t size);
 
     /*
-     * Reads a whole file in memory; path is for messages only. On failure *out is cleared. Memory
-     * taken is within a small factor of `size`, whatever the file claims.
+     * Reads a whole file in memory; path is for messages only. *out is clear before, and after a
+     * failure. Memory taken is within a small factor of `size`, whatever the file claims.
      */
     int (*read)(const char *path, const uint8_t *data, size_t size, struct tensor *out);
 

@@ -15,37 +15,38 @@ static bool probe_npz(const uint8_t *data, size_t size)
                          memcmp(data, "PK\5\6", 4) == 0); /* the latter: empty */
 }
 
-/* The format's name: an array of no dimensions, of bytes or, in old files, of unicode. */
-static int check_format(struct archive *archive)
+/* The text of an array of no dimensions, of bytes or, in old files, of unicode; cut to its size. */
+static int read_string(struct archive *archive, const char *name, char *text, int size)
 {
     struct member member;
-    char name[16] = "";
-    int code = archive_read(archive, "format.npy", &member);
-    if (code != EXIT_DONE)
-        return code;
+    int code = archive_read(archive, name, &member);
     const struct npy_header *const header = &member.header;
     const int width = header->kind == 'U' ? 4 : 1;
-    const int length = header->item_size / width;
-    if ((header->kind != 'S' && header->kind != 'U') || header->count != 1) {
+    if (code == EXIT_DONE && ((header->kind != 'S' && header->kind != 'U') || header->count != 1))
         code = complain(EXIT_BAD, member.where, "its dtype is '%s', not a string", header->descr);
-    } else {
-        for (int i = 0; i < length && i < (int)sizeof name - 1; i++)
-            name[i] = (char)load_bytes(member.bytes + header->offset + width * i, width,
-                                       header->big_endian);
-        if (strcmp(name, "csr") != 0)
-            code = complain(EXIT_BAD, archive->path,
-                            "holds a scipy.sparse matrix in '%s'; only 'csr' is read", name);
-    }
+    int length = 0;
+    for (; code == EXIT_DONE && length < header->item_size / width && length < size - 1; length++)
+        text[length] = (char)load_bytes(member.bytes + header->offset + width * length, width,
+                                        header->big_endian);
+    text[length] = '\0';
     free(member.bytes);
+    return code;
+}
+
+static int check_format(struct archive *archive)
+{
+    char name[16];
+    const int code = read_string(archive, "format.npy", name, sizeof name);
+    if (code == EXIT_DONE && strcmp(name, "csr") != 0)
+        return complain(EXIT_BAD, archive->path,
+                        "holds a scipy.sparse matrix in '%s'; only 'csr' is read", name);
     return code;
 }
 
 static int read_integers(struct archive *archive, const char *name, struct member *out)
 {
-    int code = archive_read(archive, name, out);
-    if (code == EXIT_DONE)
-        code = npy_check_integers(out->where, &out->header);
-    return code;
+    const int code = archive_read(archive, name, out);
+    return code == EXIT_DONE ? npy_check_integers(out->where, &out->header) : code;
 }
 
 static int64_t integer_at(const struct member *member, int64_t index)
@@ -66,34 +67,41 @@ static int read_shape(struct archive *archive, int64_t shape[2])
     return code == EXIT_DONE ? tensor_check_shape(archive->path, shape[0], shape[1]) : code;
 }
 
-static int read_offsets(struct archive *archive, struct tensor *out)
+/* The three arrays of a CSR matrix as they are in the file; cleared at first, freed in any case. */
+struct parts {
+    struct member offsets, columns, values;
+};
+
+/* Reads the arrays and compares their lengths. */
+static int read_parts(struct archive *archive, int64_t rows, struct parts *parts)
 {
-    struct member member;
-    int code = read_integers(archive, "indptr.npy", &member);
-    if (code == EXIT_DONE && member.header.count != out->rows + 1)
-        code = complain(EXIT_BAD, member.where,
+    const struct npy_header *const offsets = &parts->offsets.header;
+    const struct npy_header *const columns = &parts->columns.header;
+    const struct npy_header *const values = &parts->values.header;
+    int code = read_integers(archive, "indptr.npy", &parts->offsets);
+    if (code == EXIT_DONE && offsets->count != rows + 1)
+        code = complain(EXIT_BAD, parts->offsets.where,
                         "%" PRId64 " row offsets; %" PRId64 " rows have one more than that",
-                        member.header.count, out->rows);
-    if (code == EXIT_DONE) {
-        out->indptr = malloc((size_t)member.header.count * sizeof *out->indptr);
-        if (!out->indptr)
-            code = complain(EXIT_WRONG, member.where, "out of memory");
-    }
-    for (int64_t i = 0; i <= out->rows && code == EXIT_DONE; i++)
-        out->indptr[i] = integer_at(&member, i);
-    free(member.bytes);
+                        offsets->count, rows);
+    if (code == EXIT_DONE)
+        code = read_integers(archive, "indices.npy", &parts->columns);
+    if (code == EXIT_DONE)
+        code = archive_read(archive, "data.npy", &parts->values);
+    if (code == EXIT_DONE)
+        code = npy_check_floats(parts->values.where, values);
+    if (code == EXIT_DONE && (values->rank != 1 || values->count != columns->count))
+        code = complain(EXIT_BAD, parts->values.where,
+                        "%" PRId64 " values in %d dimensions for %" PRId64 " columns in 1",
+                        values->count, values->rank, columns->count);
     return code;
 }
 
-static int load_columns(const struct member *member, struct tensor *out)
+static int load_columns(const struct member *columns, struct tensor *out)
 {
-    out->indices = malloc((size_t)member->header.count * sizeof *out->indices + 1);
-    if (!out->indices)
-        return complain(EXIT_WRONG, member->where, "out of memory");
-    for (int64_t i = 0; i < member->header.count; i++) {
-        const int64_t column = integer_at(member, i);
+    for (int64_t i = 0; i < columns->header.count; i++) {
+        const int64_t column = integer_at(columns, i);
         if (column < 0 || column >= out->cols)
-            return complain(EXIT_BAD, member->where,
+            return complain(EXIT_BAD, columns->where,
                             "entry %" PRId64 " is column %" PRId64 ", but there are %" PRId64, i,
                             column, out->cols);
         out->indices[i] = (int32_t)column;
@@ -101,46 +109,21 @@ static int load_columns(const struct member *member, struct tensor *out)
     return EXIT_DONE;
 }
 
-static int read_columns(struct archive *archive, struct tensor *out, int64_t *count)
+static int load_parts(const char *path, const struct parts *parts, struct tensor *out)
 {
-    struct member member;
-    int code = read_integers(archive, "indices.npy", &member);
-    if (code == EXIT_DONE)
-        code = load_columns(&member, out);
-    *count = member.header.count;
-    free(member.bytes);
-    return code;
-}
-
-static int load_values(const struct member *member, struct tensor *out)
-{
-    out->values = malloc((size_t)member->header.count * sizeof *out->values + 1);
-    if (!out->values)
-        return complain(EXIT_WRONG, member->where, "out of memory");
-    npy_load_floats(&member->header, member->bytes + member->header.offset, out->values, out);
-    return EXIT_DONE;
-}
-
-static int read_values(struct archive *archive, struct tensor *out, int64_t count)
-{
-    struct member member;
-    int code = archive_read(archive, "data.npy", &member);
-    if (code == EXIT_DONE)
-        code = npy_check_floats(member.where, &member.header);
-    if (code == EXIT_DONE && (member.header.rank != 1 || member.header.count != count))
-        code = complain(EXIT_BAD, member.where,
-                        "%" PRId64 " values in %d dimensions for %" PRId64 " columns in 1",
-                        member.header.count, member.header.rank, count);
-    if (code == EXIT_DONE)
-        code = load_values(&member, out);
-    free(member.bytes);
-    return code;
+    const struct member *const values = &parts->values;
+    for (int64_t i = 0; i <= out->rows; i++)
+        out->indptr[i] = integer_at(&parts->offsets, i);
+    npy_load_floats(&values->header, values->bytes + values->header.offset, out->values, out);
+    const int code = load_columns(&parts->columns, out);
+    return code == EXIT_DONE ? tensor_check_csr(path, out, parts->columns.header.count) : code;
 }
 
 static int read_matrix(struct archive *archive, struct tensor *out)
 {
     char list[300];
-    int64_t shape[2], count;
+    int64_t shape[2];
+    struct parts parts = { .offsets = { .bytes = NULL } };
     if (!archive_has(archive, "format.npy"))
         return complain(EXIT_BAD, archive->path,
                         "holds no matrix of scipy.sparse (no format.npy); it has: %s",
@@ -148,18 +131,18 @@ static int read_matrix(struct archive *archive, struct tensor *out)
     int code = check_format(archive);
     if (code == EXIT_DONE)
         code = read_shape(archive, shape);
-    if (code != EXIT_DONE)
-        return code;
-    *out = (struct tensor){ .kind = TENSOR_CSR, .rows = shape[0], .cols = shape[1] };
-    code = read_offsets(archive, out);
     if (code == EXIT_DONE)
-        code = read_columns(archive, out, &count);
+        code = read_parts(archive, shape[0], &parts);
     if (code == EXIT_DONE)
-        code = read_values(archive, out, count);
+        code = tensor_make_csr(archive->path, shape[0], shape[1], parts.columns.header.count, true,
+                               out);
     if (code == EXIT_DONE)
-        code = tensor_check_csr(archive->path, out, count);
+        code = load_parts(archive->path, &parts, out);
     if (code != EXIT_DONE)
         tensor_free(out);
+    free(parts.offsets.bytes);
+    free(parts.columns.bytes);
+    free(parts.values.bytes);
     return code;
 }
 

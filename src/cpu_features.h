@@ -1,0 +1,11 @@
+/* What this processor, and the system on it, can run. */
+#ifndef CSRCONV_CPU_FEATURES_H
+#define CSRCONV_CPU_FEATURES_H
+
+#include "csrconv.h"
+
+/* CSRCONV_OK or CSRCONV_NOT_SUPPORTED with what is missing. On x86-64 only. */
+csrconv_status csrconv_need_avx2(void);
+csrconv_status csrconv_need_avx512(void);
+
+#endif

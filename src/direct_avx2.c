@@ -1,0 +1,120 @@
+/* The blocked direct convolution on vectors of 8 floats: AVX2 and FMA. */
+#include "cpu_features.h"
+#include "tile_isa.h"
+#include "tiled.h"
+
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx2,fma")))
+
+enum { LANES = 8 };
+typedef __m256 vector;
+
+static inline TARGET vector load(const float *from)
+{
+    return _mm256_loadu_ps(from);
+}
+
+static inline TARGET void store(float *to, vector x)
+{
+    _mm256_store_ps(to, x);
+}
+
+static inline TARGET vector broadcast(float x)
+{
+    return _mm256_set1_ps(x);
+}
+
+static inline TARGET vector multiply_add(vector a, vector b, vector c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+#include "tile_kernel.h"
+
+/* 16 registers: 14 sums, a weight, and one for the compiler. */
+DEFINE_TILE_KERNEL(avx2_1_vector, 1)
+DEFINE_TILE_KERNEL(avx2_2_vectors, 2)
+DEFINE_TILE_KERNEL(avx2_3_vectors, 3)
+DEFINE_TILE_KERNEL(avx2_4_vectors, 4)
+DEFINE_TILE_KERNEL(avx2_5_vectors, 5)
+DEFINE_TILE_KERNEL(avx2_6_vectors, 6)
+DEFINE_TILE_KERNEL(avx2_7_vectors, 7)
+DEFINE_TILE_KERNEL(avx2_8_vectors, 8)
+DEFINE_TILE_KERNEL(avx2_9_vectors, 9)
+DEFINE_TILE_KERNEL(avx2_10_vectors, 10)
+DEFINE_TILE_KERNEL(avx2_11_vectors, 11)
+DEFINE_TILE_KERNEL(avx2_12_vectors, 12)
+DEFINE_TILE_KERNEL(avx2_13_vectors, 13)
+DEFINE_TILE_KERNEL(avx2_14_vectors, 14)
+
+static const csrconv_tile_kernel kernels[] = {
+    avx2_1_vector,   avx2_2_vectors,  avx2_3_vectors,  avx2_4_vectors,  avx2_5_vectors,
+    avx2_6_vectors,  avx2_7_vectors,  avx2_8_vectors,  avx2_9_vectors,  avx2_10_vectors,
+    avx2_11_vectors, avx2_12_vectors, avx2_13_vectors, avx2_14_vectors,
+};
+
+/* Pairs, then quads, then halves. */
+static TARGET void transpose(const float *from, int64_t from_stride, float *to, int64_t to_stride)
+{
+    __m256 a[LANES], b[LANES];
+    UNROLLED
+    for (int i = 0; i < LANES; i++)
+        a[i] = load(from + i * from_stride);
+    UNROLLED
+    for (int i = 0; i < LANES; i += 2) {
+        b[i] = _mm256_unpacklo_ps(a[i], a[i + 1]);
+        b[i + 1] = _mm256_unpackhi_ps(a[i], a[i + 1]);
+    }
+    UNROLLED
+    for (int i = 0; i < LANES; i += 4) {
+        a[i] = _mm256_shuffle_ps(b[i], b[i + 2], _MM_SHUFFLE(1, 0, 1, 0));
+        a[i + 1] = _mm256_shuffle_ps(b[i], b[i + 2], _MM_SHUFFLE(3, 2, 3, 2));
+        a[i + 2] = _mm256_shuffle_ps(b[i + 1], b[i + 3], _MM_SHUFFLE(1, 0, 1, 0));
+        a[i + 3] = _mm256_shuffle_ps(b[i + 1], b[i + 3], _MM_SHUFFLE(3, 2, 3, 2));
+    }
+    UNROLLED
+    for (int i = 0; i < 4; i++) {
+        _mm256_storeu_ps(to + i * to_stride, _mm256_permute2f128_ps(a[i], a[i + 4], 0x20));
+        _mm256_storeu_ps(to + (i + 4) * to_stride, _mm256_permute2f128_ps(a[i], a[i + 4], 0x31));
+    }
+}
+
+static const struct csrconv_tile_isa isa = {
+    .lanes = LANES,
+    .most_vectors = sizeof kernels / sizeof *kernels,
+    .kernels = kernels,
+    .transpose = transpose,
+    .first_cache_bytes = 24 << 10,
+};
+
+static csrconv_status avx2_refuse(const struct csrconv_problem *problem)
+{
+    const csrconv_status status = csrconv_need_avx2();
+    return status ? status : csrconv_tiled_refuse(problem, &isa);
+}
+
+static double avx2_estimate(const struct csrconv_problem *problem)
+{
+    return csrconv_tiled_estimate(problem, &isa);
+}
+
+static csrconv_status avx2_prepare(const struct csrconv_problem *problem,
+                                   struct csrconv_prepared *prepared)
+{
+    return csrconv_tiled_prepare(problem, prepared, &isa);
+}
+
+const struct csrconv_algorithm csrconv_algorithm_direct_avx2 = {
+    .info = { .name = "direct_avx2",
+              .summary = "blocked stretched CSR on tiles of 8-float vectors",
+              .device = CSRCONV_DEVICE_CPU,
+              .math = "fp32",
+              .layout = "nchw" },
+    .refuse = avx2_refuse,
+    .estimate = avx2_estimate,
+    .prepare = avx2_prepare,
+    .lay_out = csrconv_tiled_lay_out,
+    .execute = csrconv_tiled_execute,
+    .destroy = csrconv_tiled_destroy,
+};

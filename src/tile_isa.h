@@ -1,0 +1,33 @@
+/* What the blocked kernels need of an instruction set: one constant of this in each direct_ISA.c.
+ */
+#ifndef CSRCONV_TILE_ISA_H
+#define CSRCONV_TILE_ISA_H
+
+#include "csrconv.h"
+#include "segments.h"
+
+/*
+ * The sums of one filter over one segment and one tile of a fixed number of vectors: to = start +
+ * sum of value * inputs[offset ...]. start is NULL for sums that start from the bias; start and to
+ * may be the same. inputs need 4-byte alignment only, start and to that of a vector.
+ */
+typedef void (*csrconv_tile_kernel)(const float *inputs, const struct csrconv_nonzero *begin,
+                                    const struct csrconv_nonzero *end, const float *start,
+                                    float bias, float *to);
+
+/*
+ * Rows of a matrix, lanes of them at `from_stride` floats, to columns: to[j * to_stride + i] =
+ * from[i * from_stride + j] for i, j < lanes.
+ */
+typedef void (*csrconv_transpose)(const float *from, int64_t from_stride, float *to,
+                                  int64_t to_stride);
+
+struct csrconv_tile_isa {
+    int64_t lanes;        /* floats of a vector */
+    int64_t most_vectors; /* of a tile: what the registers hold beside an input and a weight */
+    const csrconv_tile_kernel *kernels; /* by number of vectors, from 1 on */
+    csrconv_transpose transpose;
+    double first_cache_bytes; /* that a block's inputs may take */
+};
+
+#endif

@@ -1,0 +1,31 @@
+/* How a problem is cut for an instruction set: layout, tile, blocks of channels, chunks of filters.
+ */
+#ifndef CSRCONV_TILING_H
+#define CSRCONV_TILING_H
+
+#include "algorithm.h"
+#include "tile_isa.h"
+
+struct csrconv_tiling {
+    struct csrconv_tile_layout layout;
+    int64_t tile_vectors;
+    int64_t tiles; /* of an image, or of a vector of images */
+    struct csrconv_cut cut;
+    int64_t images; /* of an image block: lanes or 1 */
+    int64_t wave;   /* image blocks that are laid out before they are computed */
+    double cycles;  /* of one thread for one image block, by the model below */
+};
+
+/*
+ * The best tiling in that layout for `images` images, by a model that counts loads, the lines that
+ * come from the second cache, and what each segment costs beside its nonzeros.
+ */
+csrconv_status csrconv_tiling_choose(const struct csrconv_problem *problem,
+                                     const struct csrconv_tile_isa *isa, bool images_in_lanes,
+                                     int64_t images, struct csrconv_tiling *tiling);
+
+/* Positions [*begin, *end) of tile i that are its own; its vectors start at *load. */
+void csrconv_tiling_tile(const struct csrconv_tiling *tiling, int64_t i, int64_t *load,
+                         int64_t *begin, int64_t *end);
+
+#endif

@@ -1,0 +1,7 @@
+#include "harness.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_format("npz", data, size);
+    return 0;
+}
