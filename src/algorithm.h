@@ -70,6 +70,13 @@ struct csrconv_algorithm {
      */
     csrconv_status (*lay_out)(const void *state, const struct csrconv_run *run);
 
+    /*
+     * The computation alone, between layouts of the algorithm's own, as a peer's user would run it
+     * who keeps activations in that layout: what is timed of such a peer. lay_out went before.
+     * NULL: execute has no such inner part.
+     */
+    csrconv_status (*compute)(const void *state, const struct csrconv_run *run);
+
     csrconv_status (*execute)(const void *state, const struct csrconv_run *run);
 
     /* state may be NULL. */

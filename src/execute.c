@@ -45,17 +45,35 @@ csrconv_status csrconv_execute_residual(const csrconv_plan *plan, int64_t n, con
     return status ? status : plan->algorithm->execute(plan->prepared.state, &run);
 }
 
+/* The whole batch, for the parts of an execute that are timed apart. */
+static struct csrconv_run batch_run(const struct csrconv_plan *plan, const float *in,
+                                    void *workspace)
+{
+    return (struct csrconv_run){ .shape = &plan->problem.shape,
+                                 .epilogue = &plan->problem.epilogue,
+                                 .team = &plan->problem.team,
+                                 .n = plan->problem.shape.g.batch,
+                                 .in = in,
+                                 .workspace = workspace };
+}
+
 csrconv_status csrconv_plan_lay_out(const struct csrconv_plan *plan, const float *in,
                                     void *workspace)
 {
-    const struct csrconv_run run = { .shape = &plan->problem.shape,
-                                     .epilogue = &plan->problem.epilogue,
-                                     .team = &plan->problem.team,
-                                     .n = plan->problem.shape.g.batch,
-                                     .in = in,
-                                     .workspace = workspace };
+    const struct csrconv_run run = batch_run(plan, in, workspace);
     if (!plan->algorithm->lay_out)
         return csrconv_fail(CSRCONV_NOT_SUPPORTED, "%s has no pass over the activations",
                             plan->algorithm->info.name);
     return plan->algorithm->lay_out(plan->prepared.state, &run);
+}
+
+int csrconv_plan_has_compute(const struct csrconv_plan *plan)
+{
+    return plan->algorithm->compute != NULL;
+}
+
+csrconv_status csrconv_plan_compute(const struct csrconv_plan *plan, void *workspace)
+{
+    const struct csrconv_run run = batch_run(plan, NULL, workspace);
+    return plan->algorithm->compute(plan->prepared.state, &run);
 }

@@ -5,7 +5,7 @@
  */
 #include "algorithm.h"
 #include "cpu_model.h"
-#include "epilogue.h"
+#include "dense.h"
 #include "im2col.h"
 #include "status.h"
 
@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Lowered floats at a time: beyond a few MB the GEMM gains nothing and the copy leaves the caches.
  */
@@ -52,14 +51,6 @@ static void openblas_destroy(const struct csrconv_memory *memory, void *state)
     csrconv_release(memory, openblas);
 }
 
-static void fill_dense(const struct csrconv_weights *weights, float *dense)
-{
-    memset(dense, 0, (size_t)(weights->filters * weights->columns) * sizeof *dense);
-    for (int64_t m = 0; m < weights->filters; m++)
-        for (int64_t i = weights->indptr[m]; i < weights->indptr[m + 1]; i++)
-            dense[m * weights->columns + weights->indices[i]] = weights->values[i];
-}
-
 static csrconv_status openblas_prepare(const struct csrconv_problem *problem,
                                        struct csrconv_prepared *prepared)
 {
@@ -71,11 +62,9 @@ static csrconv_status openblas_prepare(const struct csrconv_problem *problem,
         return status;
     openblas = prepared->state;
     openblas->rows = rows_at_once(shape);
-    status = csrconv_allocate(&prepared->memory, shape->g.filters,
-                              (size_t)shape->columns * sizeof(float), (void **)&openblas->dense);
+    status = csrconv_dense_weights(problem->weights, &prepared->memory, &openblas->dense);
     if (status)
         return status;
-    fill_dense(problem->weights, openblas->dense);
     if (!csrconv_im2col_is_identity(shape))
         prepared->workspace_bytes =
             (size_t)(shape->columns * openblas->rows * shape->out_w) * sizeof(float);
@@ -85,28 +74,6 @@ static csrconv_status openblas_prepare(const struct csrconv_problem *problem,
              prepared->workspace_bytes ? "im2col" : "the input as it is", shape->group_filters,
              openblas->rows * shape->out_w, shape->columns, problem->team.threads);
     return CSRCONV_OK;
-}
-
-struct epilogue_job {
-    const struct csrconv_run *run;
-    int64_t image;
-};
-
-/* Items are the filters of one image. */
-static void apply_epilogue(void *argument, int64_t begin, int64_t end)
-{
-    const struct epilogue_job *job = argument;
-    const struct csrconv_run *run = job->run;
-    const struct csrconv_shape *shape = run->shape;
-    for (int64_t m = begin; m < end; m++) {
-        const float bias = run->epilogue->bias ? run->epilogue->bias[m] : 0.0F;
-        const int64_t at = job->image * shape->g.out_batch_stride + m * shape->out_plane;
-        for (int64_t i = at; i < at + shape->out_plane; i++) {
-            const float sum = run->out[i] + bias;
-            run->out[i] =
-                csrconv_activate(run->epilogue, run->residual ? sum + run->residual[i] : sum);
-        }
-    }
 }
 
 /* The outputs [row * out_w, ...) of one group: out = dense * lowered. */
@@ -141,14 +108,11 @@ static void run_group(const struct openblas *openblas, const struct csrconv_run 
 
 static csrconv_status openblas_execute(const void *state, const struct csrconv_run *run)
 {
-    const csrconv_epilogue *e = run->epilogue;
     openblas_set_num_threads(run->team->threads);
     for (int64_t image = 0; image < run->n; image++) {
-        struct epilogue_job job = { run, image };
         for (int64_t group = 0; group < run->shape->g.groups; group++)
             run_group(state, run, image, group);
-        if (e->bias || run->residual || e->activation != CSRCONV_ACTIVATION_NONE)
-            csrconv_team_run(run->team, run->shape->g.filters, apply_epilogue, &job);
+        csrconv_dense_epilogue(run, image);
     }
     return CSRCONV_OK;
 }

@@ -22,4 +22,8 @@ struct csrconv_plan {
 csrconv_status csrconv_plan_lay_out(const struct csrconv_plan *plan, const float *in,
                                     void *workspace);
 
+/* Runs a peer's compute, after csrconv_plan_lay_out on the same workspace; whether it has one. */
+csrconv_status csrconv_plan_compute(const struct csrconv_plan *plan, void *workspace);
+int csrconv_plan_has_compute(const struct csrconv_plan *plan);
+
 #endif

@@ -120,7 +120,6 @@ static struct measurement measurement_of_point(const struct bench *b, const stru
         .device = b->request->device_name,
         .math = trial->algorithm.math,
         .layout = trial->algorithm.layout,
-        .conversion = trial->algorithm.layout && strcmp(trial->algorithm.layout, "nchw") != 0,
         .cache = "hot",
         .threads = trial->info.threads ? trial->info.threads : b->threads,
         .verified = b->reference.is_full ? "full" : "sampled",
@@ -158,6 +157,7 @@ static int report_timing(const struct bench *b, const struct timing *t, bool is_
     m->min_us = t->us.min;
     m->q1_us = t->us.q1;
     m->q3_us = t->us.q3;
+    m->conversion = t->prepare_us > 0.0;
     m->prepare_us = t->prepare_us;
     m->plan_us = trial->plan_us;
     m->workspace_bytes = (int64_t)trial->info.workspace_bytes;

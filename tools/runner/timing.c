@@ -21,7 +21,7 @@ static int executed(const struct trial *trial, csrconv_status status)
 
 static int execute(const struct trial *trial)
 {
-    return executed(trial, trial_execute(trial, trial->stage->workload->geometry.batch));
+    return executed(trial, trial_execute_timed(trial));
 }
 
 static int lay_out(const struct trial *trial)
@@ -95,7 +95,8 @@ static int time_lay_out(struct timing *timing)
 {
     double samples[LEAST_ROUNDS];
     timing->prepare_us = 0.0;
-    if (trial_lay_out(timing->trial) == CSRCONV_NOT_SUPPORTED)
+    if (trial_is_without_layout(timing->trial) ||
+        trial_lay_out(timing->trial) == CSRCONV_NOT_SUPPORTED)
         return EXIT_DONE;
     for (int i = 0; i < LEAST_ROUNDS; i++) {
         const int code = take_sample(timing->trial, lay_out, timing->executes, &samples[i]);

@@ -80,6 +80,18 @@ csrconv_status trial_execute(const struct trial *trial, int64_t n)
                                     NULL);
 }
 
+bool trial_is_without_layout(const struct trial *trial)
+{
+    return csrconv_plan_has_compute(trial->plan);
+}
+
+csrconv_status trial_execute_timed(const struct trial *trial)
+{
+    if (trial_is_without_layout(trial))
+        return csrconv_plan_compute(trial->plan, trial->workspace);
+    return trial_execute(trial, trial->stage->workload->geometry.batch);
+}
+
 csrconv_status trial_lay_out(const struct trial *trial)
 {
     return csrconv_plan_lay_out(trial->plan, stage_in(trial->stage), trial->workspace);

@@ -40,6 +40,12 @@ void trial_verify(struct trial *trial, const struct reference *reference, int64_
 /* Executes once, for the clock; waits only on a CPU. */
 csrconv_status trial_execute(const struct trial *trial, int64_t n);
 
+/* What is timed: an execute of the batch, or a peer's computation between layouts of its own. */
+csrconv_status trial_execute_timed(const struct trial *trial);
+
+/* Whether the time leaves layout passes out, as that of a peer with a layout of its own does. */
+bool trial_is_without_layout(const struct trial *trial);
+
 /* Runs the passes over the activations alone; CSRCONV_NOT_SUPPORTED if there are none. */
 csrconv_status trial_lay_out(const struct trial *trial);
 

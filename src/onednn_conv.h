@@ -1,0 +1,20 @@
+/* oneDNN's dense convolution, by the algorithm that is asked for: what the two peers share. */
+#ifndef CSRCONV_ONEDNN_CONV_H
+#define CSRCONV_ONEDNN_CONV_H
+
+#include "algorithm.h"
+
+enum csrconv_onednn_kind { CSRCONV_ONEDNN_AUTO, CSRCONV_ONEDNN_WINOGRAD };
+
+csrconv_status csrconv_onednn_refuse(const struct csrconv_problem *problem,
+                                     enum csrconv_onednn_kind kind);
+csrconv_status csrconv_onednn_prepare(const struct csrconv_problem *problem,
+                                      struct csrconv_prepared *prepared,
+                                      enum csrconv_onednn_kind kind);
+csrconv_status csrconv_onednn_lay_out(const void *state, const struct csrconv_run *run);
+csrconv_status csrconv_onednn_compute(const void *state, const struct csrconv_run *run);
+csrconv_status csrconv_onednn_execute(const void *state, const struct csrconv_run *run);
+void csrconv_onednn_destroy(const struct csrconv_memory *memory, void *state);
+const char *csrconv_onednn_version(void);
+
+#endif
