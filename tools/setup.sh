@@ -46,6 +46,7 @@ find_missing() {
     need ninja-build ninja --version
     need pkg-config pkg-config --version
     need libopenblas-dev pkg-config --exists openblas
+    need libdnnl-dev builds gcc -include dnnl.h
     need libzip-dev pkg-config --exists libzip
     need libjansson-dev pkg-config --exists jansson
     [ "$1" = test ] || return 0

@@ -71,15 +71,16 @@ stage_format() {
 }
 
 stage_release() {
-    CC=gcc configure release --buildtype=release -Dopenblas=enabled -Dopenmp=enabled &&
+    CC=gcc configure release --buildtype=release -Dopenblas=enabled -Donednn=enabled \
+        -Dopenmp=enabled &&
         compile release && run_tests release
 }
 
-# LeakSanitizer is a part of AddressSanitizer.
+# LeakSanitizer is a part of AddressSanitizer. oneDNN would bring a second OpenMP runtime.
 stage_sanitizers() {
     local options='halt_on_error=1:abort_on_error=1:print_stacktrace=1'
     CC=clang configure sanitizers --buildtype=debugoptimized -Dopenblas=enabled \
-        -Db_sanitize=address,undefined -Db_lundef=false &&
+        -Donednn=disabled -Db_sanitize=address,undefined -Db_lundef=false &&
         compile sanitizers &&
         ASAN_OPTIONS=$options:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=$options \
             run_tests sanitizers --timeout-multiplier 4
@@ -87,14 +88,15 @@ stage_sanitizers() {
 
 # ThreadSanitizer does not see through an OpenMP runtime: the threads are the test's own.
 stage_threads() {
-    CC=clang configure threads --buildtype=debugoptimized -Dopenblas=disabled -Dopenmp=disabled \
-        -Db_sanitize=thread -Db_lundef=false &&
+    CC=clang configure threads --buildtype=debugoptimized -Dopenblas=disabled -Donednn=disabled \
+        -Dopenmp=disabled -Db_sanitize=thread -Db_lundef=false &&
         compile threads tests/threads &&
         TSAN_OPTIONS=halt_on_error=1 run_tests threads --timeout-multiplier 10 threads
 }
 
 stage_minimal() {
-    CC=gcc configure minimal --buildtype=debugoptimized -Dopenblas=disabled -Dopenmp=disabled &&
+    CC=gcc configure minimal --buildtype=debugoptimized -Dopenblas=disabled -Donednn=disabled \
+        -Dopenmp=disabled &&
         compile minimal && run_tests minimal
 }
 
@@ -105,7 +107,8 @@ stage_baseline() {
         skip "this machine is no x86-64"
         return
     fi
-    CC=gcc configure baseline --buildtype=release -Dtools=false -Dopenblas=disabled &&
+    CC=gcc configure baseline --buildtype=release -Dtools=false \
+        -Dopenblas=disabled -Donednn=disabled &&
         compile baseline || return
     printf '%s\n' '#include <immintrin.h>' \
         'int main(int n, char **v)' \
@@ -124,7 +127,7 @@ stage_aarch64() {
         return
     fi
     configure aarch64 --cross-file packaging/aarch64-linux-gnu.ini --buildtype=release \
-        -Dtools=false -Dopenblas=disabled &&
+        -Dtools=false -Dopenblas=disabled -Donednn=disabled &&
         compile aarch64 && run_tests aarch64 --timeout-multiplier 4
 }
 

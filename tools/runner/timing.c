@@ -9,7 +9,7 @@
 enum { ROUNDS = 30, LEAST_ROUNDS = 5, MOST_EXECUTES = 20 };
 
 static const double sample_aim_us = 2000.0; /* long against a clock's and a scheduler's step */
-static const double slow_trial_us = 1e6;    /* after this much, LEAST_ROUNDS are enough */
+static const double slow_trial_us = 3e5;    /* after this much, LEAST_ROUNDS are enough */
 static const size_t flush_bytes = 256U << 20;
 
 static int executed(const struct trial *trial, csrconv_status status)
