@@ -109,22 +109,21 @@ void csrconv_pack_channel(const struct csrconv_tile_layout *l, const struct csrc
     clear(to, l->channel_stride * l->element - (to - start));
 }
 
-int csrconv_tile_stretches(const struct csrconv_tile_layout *l, const struct csrconv_shape *shape,
-                           int64_t load, int64_t begin, int64_t end,
-                           struct csrconv_stretch_of_row *stretches)
+int64_t csrconv_find_stretches(const struct csrconv_tile_layout *l,
+                               const struct csrconv_shape *shape, int64_t begin, int64_t end,
+                               int64_t position, struct csrconv_stretch_of_row *stretches)
 {
-    int count = 0;
-    while (begin < end) {
-        const int64_t y = begin / l->pitch, x = begin % l->pitch;
-        const int64_t row_end = begin - x + l->pitch;
+    int64_t count = 0;
+    for (int64_t at = begin; at < end;) {
+        const int64_t y = at / l->pitch, x = at % l->pitch;
         int64_t length = shape->out_w - x;
-        if (length > end - begin)
-            length = end - begin;
+        if (length > end - at)
+            length = end - at;
         if (length > 0)
             stretches[count++] =
-                (struct csrconv_stretch_of_row){ (int32_t)(begin - load), (int32_t)length,
+                (struct csrconv_stretch_of_row){ (int32_t)(position + at - begin), (int32_t)length,
                                                  y * shape->out_w + x };
-        begin = row_end;
+        at += l->pitch - x;
     }
     return count;
 }
@@ -143,34 +142,32 @@ static void store_stretch(const csrconv_epilogue *epilogue, const float *from,
 }
 
 /* The sums of one image, in the order of positions. */
-static void store_image(const struct csrconv_run *run,
-                        const struct csrconv_stretch_of_row *stretches, int count, int64_t plane,
-                        const float *sums)
+static void store_image(const struct csrconv_run *run, const struct csrconv_stored *stored,
+                        int64_t plane, const float *sums)
 {
-    for (int i = 0; i < count; i++) {
-        const int64_t at = plane + stretches[i].output;
-        store_stretch(run->epilogue, sums + stretches[i].position,
-                      run->residual ? run->residual + at : NULL, stretches[i].length,
-                      run->out + at);
+    for (int64_t i = 0; i < stored->count; i++) {
+        const struct csrconv_stretch_of_row *stretch = &stored->stretches[i];
+        const int64_t at = plane + stretch->output;
+        store_stretch(run->epilogue, sums + stretch->position,
+                      run->residual ? run->residual + at : NULL, stretch->length, run->out + at);
     }
 }
 
-void csrconv_store_tile(const struct csrconv_tile_layout *l, const struct csrconv_tile_isa *isa,
+void csrconv_store_sums(const struct csrconv_tile_layout *l, const struct csrconv_tile_isa *isa,
                         const struct csrconv_image_block *block,
-                        const struct csrconv_stretch_of_row *stretches, int count, int64_t m,
-                        int64_t tile_vectors, const float *sums, float *spare)
+                        const struct csrconv_stored *stored, int64_t m)
 {
     const struct csrconv_run *run = block->run;
     const struct csrconv_shape *shape = run->shape;
     const int64_t lanes = l->lanes;
-    const int64_t row = (tile_vectors + lanes - 1) / lanes * lanes;
+    const int64_t row = (stored->vectors + lanes - 1) / lanes * lanes;
     const int64_t plane = block->first * shape->g.out_batch_stride + m * shape->out_plane;
     if (!l->images_in_lanes) {
-        store_image(run, stretches, count, plane, sums);
+        store_image(run, stored, plane, stored->sums);
         return;
     }
-    for (int64_t p = 0; p < tile_vectors; p += lanes)
-        isa->transpose(sums + p * lanes, lanes, spare + p, row);
+    for (int64_t p = 0; p < stored->vectors; p += lanes)
+        isa->transpose(stored->sums + p * lanes, lanes, stored->spare + p, row);
     for (int64_t i = 0; i < block->count; i++)
-        store_image(run, stretches, count, plane + i * shape->g.out_batch_stride, spare + i * row);
+        store_image(run, stored, plane + i * shape->g.out_batch_stride, stored->spare + i * row);
 }

@@ -16,27 +16,33 @@ void csrconv_pack_channel(const struct csrconv_tile_layout *layout,
                           const struct csrconv_tile_isa *isa,
                           const struct csrconv_image_block *block, int64_t c, float *to);
 
-/* A stretch of a tile's positions that is a stretch of an output row. */
+/* A stretch of positions that is a stretch of an output row. */
 struct csrconv_stretch_of_row {
-    int32_t position; /* in the tile */
+    int32_t position; /* among those stored together */
     int32_t length;
     int64_t output; /* in the output plane */
 };
 
-/* The stretches of positions [begin, end), whose first is position 0 of the tile at `load`. */
-int csrconv_tile_stretches(const struct csrconv_tile_layout *layout,
-                           const struct csrconv_shape *shape, int64_t load, int64_t begin,
-                           int64_t end, struct csrconv_stretch_of_row *stretches);
-
-enum { CSRCONV_MOST_TILE_POSITIONS = 32 * 16 };
-
 /*
- * Stores the sums of filter m over a tile, epilogue applied. spare has room for as many floats as
- * the tile, rounded up to lanes in both directions.
+ * The stretches of positions [begin, end), which stand at `position` and on among those stored
+ * together. Returns how many there are, at most end - begin.
  */
-void csrconv_store_tile(const struct csrconv_tile_layout *layout,
+int64_t csrconv_find_stretches(const struct csrconv_tile_layout *layout,
+                               const struct csrconv_shape *shape, int64_t begin, int64_t end,
+                               int64_t position, struct csrconv_stretch_of_row *stretches);
+
+/* The sums of one filter over some positions, and where they go. */
+struct csrconv_stored {
+    const struct csrconv_stretch_of_row *stretches;
+    int64_t count;
+    int64_t vectors; /* that hold the sums */
+    const float *sums;
+    float *spare; /* for vectors rounded up to a multiple of lanes */
+};
+
+/* Stores them for filter m of the block's images, epilogue applied. */
+void csrconv_store_sums(const struct csrconv_tile_layout *layout,
                         const struct csrconv_tile_isa *isa, const struct csrconv_image_block *block,
-                        const struct csrconv_stretch_of_row *stretches, int count, int64_t m,
-                        int64_t tile_vectors, const float *sums, float *spare);
+                        const struct csrconv_stored *stored, int64_t m);
 
 #endif

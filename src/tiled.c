@@ -10,13 +10,20 @@
 
 enum { WORKERS_PER_THREAD = 4, MOST_LANES = 16 };
 
+/* What a worker needs beside the image, in floats, each a multiple of a vector. */
+struct scratch {
+    int64_t sums;  /* of the filters of a chunk over a group of tiles */
+    int64_t spare; /* those of one filter, turned around */
+    int64_t floats;
+};
+
 /* One way to run images: a vector of them at a time, or one by one. */
 struct part {
     bool is_used;
     struct csrconv_tiling tiling;
     struct csrconv_segments segments;
-    int64_t image_floats;   /* of a laid out image block */
-    int64_t scratch_floats; /* of a worker */
+    int64_t image_floats; /* of a laid out image block */
+    struct scratch scratch;
 };
 
 struct tiled {
@@ -79,23 +86,37 @@ double csrconv_tiled_estimate(const struct csrconv_problem *problem,
     return csrconv_cpu_time_us(problem, division.cycles, cycles_per_us);
 }
 
+static int64_t round_up(int64_t floats)
+{
+    return (floats + MOST_LANES - 1) / MOST_LANES * MOST_LANES;
+}
+
+static struct scratch scratch_of(const struct csrconv_tiling *t, int64_t chunk_filters)
+{
+    const int64_t lanes = t->layout.lanes, vectors = t->group * t->tile_vectors;
+    const int64_t rows_of_tile = csrconv_tiling_positions(t) / t->layout.pitch + 2;
+    const int64_t stretch = sizeof(struct csrconv_stretch_of_row) / sizeof(float);
+    struct scratch scratch;
+    /* Squares of lanes x lanes are turned, and the last one may reach beyond the sums. */
+    scratch.sums = round_up((chunk_filters * vectors + lanes) * lanes);
+    scratch.spare = round_up((vectors + lanes) * lanes);
+    scratch.floats = scratch.sums + scratch.spare + round_up(t->group * rows_of_tile * stretch);
+    return scratch;
+}
+
 static csrconv_status make_part(const struct csrconv_problem *problem,
                                 const struct csrconv_tiling *tiling, struct csrconv_memory *memory,
                                 struct part *part)
 {
     const struct csrconv_tile_layout *l = &tiling->layout;
-    const int64_t row = (tiling->tile_vectors + l->lanes - 1) / l->lanes * l->lanes;
     const csrconv_status status = csrconv_segments_make(problem->weights, &problem->shape, l,
                                                         &tiling->cut, memory, &part->segments);
     part->is_used = true;
     part->tiling = *tiling;
-    part->image_floats =
-        l->in_place ? 0
-                    : (csrconv_tile_image_floats(l, &problem->shape, tiling->tile_vectors) +
-                       MOST_LANES - 1) /
-                          MOST_LANES * MOST_LANES;
-    part->scratch_floats =
-        part->segments.chunk_filters * tiling->tile_vectors * l->lanes + 2 * row * l->lanes;
+    if (!l->in_place)
+        part->image_floats =
+            round_up(csrconv_tile_image_floats(l, &problem->shape, tiling->tile_vectors));
+    part->scratch = scratch_of(tiling, part->segments.chunk_filters);
     return status;
 }
 
@@ -107,7 +128,7 @@ static int64_t workers(const struct csrconv_team *team)
 static int64_t part_floats(const struct part *part, const struct csrconv_team *team)
 {
     return part->is_used
-               ? part->image_floats * part->tiling.wave + part->scratch_floats * workers(team)
+               ? part->image_floats * part->tiling.wave + part->scratch.floats * workers(team)
                : 0;
 }
 
@@ -116,13 +137,14 @@ static int explain_part(const struct part *part, char *text, size_t size)
     const struct csrconv_tiling *t = &part->tiling;
     if (!part->is_used)
         return 0;
-    return snprintf(text, size,
-                    "%s: %" PRId64 " tiles of %" PRId64 " vectors, pitch %" PRId64 " for %" PRId64
-                    " outputs, blocks of %" PRId64 " channels, %" PRId64
-                    " chunks of filters, input %s; ",
-                    t->images > 1 ? "images in lanes" : "pixels in lanes", t->tiles,
-                    t->tile_vectors, t->layout.pitch, t->layout.positions, t->cut.block_channels,
-                    part->segments.chunks, t->layout.in_place ? "read in place" : "laid out");
+    return snprintf(
+        text, size,
+        "%s: %" PRId64 " tiles of %" PRId64 " vectors, %" PRId64 " stored together, pitch %" PRId64
+        " for %" PRId64 " outputs, blocks of %" PRId64 " channels, %" PRId64
+        " chunks of filters, input %s; ",
+        t->images > 1 ? "images in lanes" : "pixels in lanes", t->tiles, t->tile_vectors, t->group,
+        t->layout.pitch, t->layout.positions, t->cut.block_channels, part->segments.chunks,
+        t->layout.in_place ? "read in place" : "laid out");
 }
 
 csrconv_status csrconv_tiled_prepare(const struct csrconv_problem *problem,
@@ -202,51 +224,106 @@ static void pack_channels(void *argument, int64_t begin, int64_t end)
     }
 }
 
-/* One tile of one image block for the filters of one chunk. */
-static void compute_tile(const struct wave *wave, int64_t b, int64_t chunk, int64_t tile,
-                         float *scratch)
+/* Tiles [begin, end) of one image block for the filters of one chunk. */
+struct task {
+    const struct wave *wave;
+    struct csrconv_image_block block;
+    const float *inputs; /* of position 0 */
+    int64_t chunk, begin, end;
+    int64_t filter_floats; /* from the sums of a filter to those of the next */
+    /* Scratch of the worker. */
+    float *sums;
+    float *spare;
+    struct csrconv_stretch_of_row *stretches;
+};
+
+/* The sums of all filters of the chunk over one tile: block by block of channels. */
+static void sum_tile(const struct task *task, int64_t tile)
 {
-    const struct part *part = wave->part;
+    const struct part *part = task->wave->part;
     const struct csrconv_tiling *t = &part->tiling;
     const struct csrconv_segments *s = &part->segments;
-    const struct csrconv_image_block block = image_block(wave, b);
-    const csrconv_tile_kernel kernel = wave->isa->kernels[t->tile_vectors - 1];
-    const int64_t size = t->tile_vectors * t->layout.lanes;
-    const int64_t first_segment = s->block_begin[chunk * s->blocks];
-    const int64_t end_segment = s->block_begin[(chunk + 1) * s->blocks];
-    const float *bias = wave->run->epilogue->bias;
-    float *const spare = scratch + s->chunk_filters * size;
-    struct csrconv_stretch_of_row stretches[CSRCONV_MOST_TILE_POSITIONS];
-    int64_t load, begin, end;
-    int count;
-    const float *inputs;
-    csrconv_tiling_tile(t, tile, &load, &begin, &end);
-    count = csrconv_tile_stretches(&t->layout, wave->run->shape, load, begin, end, stretches);
-    inputs = t->layout.in_place ? wave->run->in + block.first * wave->run->shape->g.in_batch_stride
-                                : wave->laid_out + b * part->image_floats;
-    inputs += load * t->layout.element;
-    for (int64_t i = first_segment; i < end_segment; i++) {
+    const csrconv_tile_kernel kernel = task->wave->isa->kernels[t->tile_vectors - 1];
+    const float *bias = task->wave->run->epilogue->bias;
+    const float *inputs = task->inputs + csrconv_tiling_load(t, tile) * t->layout.element;
+    float *sums_of_tile = task->sums + (tile - task->begin) * t->tile_vectors * t->layout.lanes;
+    const int64_t end = s->block_begin[(task->chunk + 1) * s->blocks];
+    for (int64_t i = s->block_begin[task->chunk * s->blocks]; i < end; i++) {
         const struct csrconv_segment *segment = &s->segments[i];
-        float *sums = scratch + (segment->filter - s->chunk_begin[chunk]) * size;
+        float *sums =
+            sums_of_tile + (segment->filter - s->chunk_begin[task->chunk]) * task->filter_floats;
         kernel(inputs, s->nonzeros + segment[0].begin, s->nonzeros + segment[1].begin,
                segment->is_first ? NULL : sums, bias ? bias[segment->filter] : 0.0F, sums);
-        if (segment->is_last)
-            csrconv_store_tile(&t->layout, wave->isa, &block, stretches, count, segment->filter,
-                               t->tile_vectors, sums, spare);
     }
 }
 
-/* Items are the workers: each takes a share of the tiles of all chunks of the wave. */
-static void compute_tiles(void *argument, int64_t begin, int64_t end)
+/* Where the sums of the task's tiles go. The last tile may overlap the one before. */
+static int64_t find_stretches(const struct task *task)
+{
+    const struct csrconv_tiling *t = &task->wave->part->tiling;
+    const int64_t size = csrconv_tiling_positions(t);
+    int64_t count = 0;
+    for (int64_t tile = task->begin; tile < task->end; tile++) {
+        const int64_t load = csrconv_tiling_load(t, tile), begin = tile * size;
+        const int64_t end = load + size < t->layout.positions ? load + size : t->layout.positions;
+        count += csrconv_find_stretches(&t->layout, task->wave->run->shape, begin, end,
+                                        (tile - task->begin) * size + begin - load,
+                                        task->stretches + count);
+    }
+    return count;
+}
+
+static void run_task(const struct task *task)
+{
+    const struct wave *wave = task->wave;
+    const struct part *part = wave->part;
+    const int64_t *chunk_begin = &part->segments.chunk_begin[task->chunk];
+    struct csrconv_stored stored = { task->stretches, 0, 0, task->sums, task->spare };
+    for (int64_t tile = task->begin; tile < task->end; tile++)
+        sum_tile(task, tile);
+    stored.count = find_stretches(task);
+    stored.vectors = (task->end - task->begin) * part->tiling.tile_vectors;
+    for (int64_t m = chunk_begin[0]; m < chunk_begin[1]; m++) {
+        csrconv_store_sums(&part->tiling.layout, wave->isa, &task->block, &stored, m);
+        stored.sums += task->filter_floats;
+    }
+}
+
+/* Task i of a wave: image blocks, within these chunks, within these groups of tiles. */
+static struct task make_task(const struct wave *wave, int64_t i, float *scratch)
+{
+    const struct part *part = wave->part;
+    const struct csrconv_tiling *t = &part->tiling;
+    const int64_t groups = csrconv_tiling_groups(t), chunks = part->segments.chunks;
+    const int64_t b = i / groups / chunks, begin = i % groups * t->group;
+    struct task task = { .wave = wave, .block = image_block(wave, b) };
+    task.sums = scratch;
+    task.spare = task.sums + part->scratch.sums;
+    task.stretches = (struct csrconv_stretch_of_row *)(void *)(task.spare + part->scratch.spare);
+    task.chunk = i / groups % chunks;
+    task.begin = begin;
+    task.end = begin + t->group < t->tiles ? begin + t->group : t->tiles;
+    task.filter_floats = t->group * t->tile_vectors * t->layout.lanes;
+    task.inputs = t->layout.in_place
+                      ? wave->run->in + task.block.first * wave->run->shape->g.in_batch_stride
+                      : wave->laid_out + b * part->image_floats;
+    return task;
+}
+
+/* Items are the workers: each takes a share of the tasks. */
+static void compute_tasks(void *argument, int64_t begin, int64_t end)
 {
     const struct wave *wave = argument;
-    const int64_t tiles = wave->part->tiling.tiles, chunks = wave->part->segments.chunks;
-    const int64_t tasks = wave_blocks(wave) * chunks * tiles;
+    const struct part *part = wave->part;
+    const int64_t tasks =
+        wave_blocks(wave) * part->segments.chunks * csrconv_tiling_groups(&part->tiling);
     const int64_t all = workers(wave->run->team);
     for (int64_t worker = begin; worker < end; worker++) {
-        float *scratch = wave->scratch + worker * wave->part->scratch_floats;
-        for (int64_t i = tasks * worker / all; i < tasks * (worker + 1) / all; i++)
-            compute_tile(wave, i / tiles / chunks, i / tiles % chunks, i % tiles, scratch);
+        float *scratch = wave->scratch + worker * part->scratch.floats;
+        for (int64_t i = tasks * worker / all; i < tasks * (worker + 1) / all; i++) {
+            const struct task task = make_task(wave, i, scratch);
+            run_task(&task);
+        }
     }
 }
 
@@ -274,7 +351,7 @@ static void run_part(const struct tiled *tiled, const struct part *part,
                              memory + part->image_floats * part->tiling.wave };
         lay_out_wave(&wave);
         if (compute)
-            csrconv_team_run(run->team, workers(run->team), compute_tiles, &wave);
+            csrconv_team_run(run->team, workers(run->team), compute_tasks, &wave);
     }
 }
 

@@ -10,7 +10,8 @@ static const double loads_per_cycle = 2.0;
 static const double line_cycles = 2.0;         /* from the second cache */
 static const double segment_cycles = 14.0;     /* a loop that ends at a number of its own */
 static const double vector_sum_cycles = 1.1;   /* sums taken up and put down again */
-static const double partial_bytes = 160 << 10; /* of the second cache, for the sums of a chunk */
+static const double partial_bytes = 256 << 10; /* of the second cache, for the sums of a chunk */
+static const int64_t most_group = 16;          /* tiles: enough for whole rows */
 
 /* Tiles of the same size, as few as fit the registers. */
 static void cut_tiles(struct csrconv_tiling *t, const struct csrconv_tile_isa *isa)
@@ -21,15 +22,21 @@ static void cut_tiles(struct csrconv_tiling *t, const struct csrconv_tile_isa *i
     t->tiles = (vectors + t->tile_vectors - 1) / t->tile_vectors;
 }
 
-void csrconv_tiling_tile(const struct csrconv_tiling *tiling, int64_t i, int64_t *load,
-                         int64_t *begin, int64_t *end)
+int64_t csrconv_tiling_positions(const struct csrconv_tiling *t)
 {
-    const struct csrconv_tile_layout *l = &tiling->layout;
-    const int64_t size = tiling->tile_vectors * l->lanes / l->element;
-    *begin = i * size;
-    *end = *begin + size < l->positions ? *begin + size : l->positions;
+    return t->tile_vectors * t->layout.lanes / t->layout.element;
+}
+
+int64_t csrconv_tiling_load(const struct csrconv_tiling *t, int64_t i)
+{
+    const int64_t size = csrconv_tiling_positions(t), last = t->layout.positions - size;
     /* The last tile reaches back rather than beyond the end, where there is so much. */
-    *load = l->positions >= size && *begin + size > l->positions ? l->positions - size : *begin;
+    return i * size > last && last >= 0 ? last : i * size;
+}
+
+int64_t csrconv_tiling_groups(const struct csrconv_tiling *t)
+{
+    return (t->tiles + t->group - 1) / t->group;
 }
 
 /* The most lines that any cache set gets from the windows of so many channels. */
@@ -114,16 +121,20 @@ static void choose_chunks(const struct csrconv_problem *problem, int64_t images,
 {
     const int64_t filters = problem->shape.g.filters, threads = problem->team.threads;
     const int64_t blocks = (images + t->images - 1) / t->images;
-    const double sums =
-        (double)filters * (double)(t->tile_vectors * t->layout.lanes) * (double)sizeof(float);
+    const double sums = (double)(t->tile_vectors * t->layout.lanes) * (double)sizeof(float);
     const int64_t wanted = threads > 1 ? 4 * threads : 1;
-    int64_t chunks = (int64_t)ceil(sums / partial_bytes);
+    int64_t chunks = (int64_t)ceil(sums * (double)filters / partial_bytes);
     if (blocks * t->tiles * chunks < wanted)
         chunks = (wanted + blocks * t->tiles - 1) / (blocks * t->tiles);
     t->cut.chunks = chunks < filters ? chunks : filters;
-    t->wave = (wanted + t->tiles * t->cut.chunks - 1) / (t->tiles * t->cut.chunks);
-    if (t->wave > blocks)
-        t->wave = blocks;
+    t->group = (int64_t)(partial_bytes * (double)t->cut.chunks / (sums * (double)filters));
+    if (t->group > blocks * t->tiles * t->cut.chunks / wanted)
+        t->group = blocks * t->tiles * t->cut.chunks / wanted;
+    t->group = t->group < 1 ? 1 : t->group < most_group ? t->group : most_group;
+    if (t->group > t->tiles)
+        t->group = t->tiles;
+    t->wave = wanted / (csrconv_tiling_groups(t) * t->cut.chunks);
+    t->wave = t->wave < 1 ? 1 : t->wave < blocks ? t->wave : blocks;
 }
 
 static bool can_stay_in_place(const struct csrconv_shape *shape, const struct csrconv_tiling *t)

@@ -10,6 +10,7 @@ struct csrconv_tiling {
     struct csrconv_tile_layout layout;
     int64_t tile_vectors;
     int64_t tiles; /* of an image, or of a vector of images */
+    int64_t group; /* tiles in a row that are stored together, so that rows are written whole */
     struct csrconv_cut cut;
     int64_t images; /* of an image block: lanes or 1 */
     int64_t wave;   /* image blocks that are laid out before they are computed */
@@ -24,8 +25,13 @@ csrconv_status csrconv_tiling_choose(const struct csrconv_problem *problem,
                                      const struct csrconv_tile_isa *isa, bool images_in_lanes,
                                      int64_t images, struct csrconv_tiling *tiling);
 
-/* Positions [*begin, *end) of tile i that are its own; its vectors start at *load. */
-void csrconv_tiling_tile(const struct csrconv_tiling *tiling, int64_t i, int64_t *load,
-                         int64_t *begin, int64_t *end);
+/* The position at which the vectors of tile i start. */
+int64_t csrconv_tiling_load(const struct csrconv_tiling *tiling, int64_t i);
+
+/* Positions of a tile. */
+int64_t csrconv_tiling_positions(const struct csrconv_tiling *tiling);
+
+/* How many groups the tiles make. */
+int64_t csrconv_tiling_groups(const struct csrconv_tiling *tiling);
 
 #endif
