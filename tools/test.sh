@@ -83,6 +83,7 @@ stage_sanitizers() {
         -Donednn=disabled -Db_sanitize=address,undefined -Db_lundef=false &&
         compile sanitizers &&
         ASAN_OPTIONS=$options:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=$options \
+            LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0 \
             run_tests sanitizers --timeout-multiplier 4
 }
 

@@ -48,7 +48,7 @@ def read(paths):
                 rows.append(row)
     if not rows:
         sys.exit("layer_table.py: no measurements in " + " ".join(map(str, paths)))
-    for (network, batch), layers in groups.items():
+    for (_, batch), layers in groups.items():
         for name, layer in layers.items():
             if layer.chosen_us is None:
                 sys.exit(f"layer_table.py: {name} at batch {batch} has no time of csrconv's choice")
@@ -64,6 +64,13 @@ def gains(layers, peer):
     return [layer.peers_us[peer] / layer.chosen_us for layer in layers if peer in layer.peers_us]
 
 
+def faster_than_all(layers):
+    """On how many of the layers that a peer ran csrconv's choice beats every peer."""
+    both = [layer for layer in layers if layer.peers_us]
+    fastest = sum(layer.chosen_us < min(layer.peers_us.values()) for layer in both)
+    return f"{fastest} of {len(both)}"
+
+
 def peers_of(rows):
     return sorted({row["algorithm"] for row in rows if row["peer_version"]})
 
@@ -71,12 +78,11 @@ def peers_of(rows):
 def summary(paths):
     groups, rows = read(paths)
     layers = [layer for group in groups.values() for layer in group.values()]
+    means = [f"{geometric_mean(gains(layers, peer)):.2f}x over {peer}" for peer in peers_of(rows)]
     text = f"{len(layers)} layer runs verified"
-    for peer in peers_of(rows):
-        ratios = gains(layers, peer)
-        faster = sum(ratio > 1 for ratio in ratios)
-        text += (f", csrconv {geometric_mean(ratios):.2f}x of {peer} (geometric mean),"
-                 f" faster on {faster} of {len(ratios)}")
+    if means:
+        text += (f", csrconv {', '.join(means)} (geometric mean),"
+                 f" the fastest on {faster_than_all(layers)}")
     return text
 
 
@@ -85,11 +91,13 @@ def table(paths):
     peers = peers_of(rows)
     only = {key: sorted({row[key] for row in rows}) for key in ("machine", "threads", "commit")}
     lines = [f"Measured on {', '.join(only['machine'])}, {' or '.join(only['threads'])} threads,"
-             f" commit {', '.join(only['commit'])}; medians, hot caches, every result verified."
-             " A gain above 1 means that csrconv is faster.", ""]
+             f" commit {', '.join(only['commit'])}: sums of medians, hot caches, every result"
+             " verified. A gain above 1 means that csrconv is faster: by the sums, and as geometric"
+             " mean over the layers.", ""]
     head = ["network", "batch", "layers", "csrconv ms"]
     for peer in peers:
-        head += [f"{peer} ms", "gain, sum", "gain, geometric mean", "faster on"]
+        head += [f"{peer} ms", "gain"]
+    head += ["csrconv fastest on"]
     lines += ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for (network, batch), group in sorted(groups.items()):
         layers = list(group.values())
@@ -97,12 +105,15 @@ def table(paths):
                  f"{sum(layer.chosen_us for layer in layers) / 1e3:.2f}"]
         for peer in peers:
             both = [layer for layer in layers if peer in layer.peers_us]
+            if not both:
+                cells += ["", ""]
+                continue
             ours = sum(layer.chosen_us for layer in both)
             theirs = sum(layer.peers_us[peer] for layer in both)
-            ratios = gains(both, peer)
-            cells += [f"{theirs / 1e3:.2f}", f"{theirs / ours:.2f}",
-                      f"{geometric_mean(ratios):.2f}",
-                      f"{sum(ratio > 1 for ratio in ratios)} of {len(both)}"]
+            missing = f" ({len(both)} layers)" if len(both) < len(layers) else ""
+            cells += [f"{theirs / 1e3:.2f}{missing}",
+                      f"{theirs / ours:.2f}, {geometric_mean(gains(both, peer)):.2f}"]
+        cells.append(faster_than_all(layers))
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
