@@ -46,6 +46,9 @@ struct csrconv_run {
 };
 
 struct csrconv_algorithm {
+    /* Floats of the vectors that it multiplies, if its speed is to be held against their peak. */
+    int lanes;
+
     csrconv_algorithm_info info; /* without struct_size and version */
 
     /* Version of the vendor's library, static storage; NULL: csrconv's own. */

@@ -106,6 +106,7 @@ static csrconv_status avx2_prepare(const struct csrconv_problem *problem,
 }
 
 const struct csrconv_algorithm csrconv_algorithm_direct_avx2 = {
+    .lanes = LANES,
     .info = { .name = "direct_avx2",
               .summary = "blocked stretched CSR on tiles of 8-float vectors",
               .device = CSRCONV_DEVICE_CPU,

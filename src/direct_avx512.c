@@ -140,6 +140,7 @@ static csrconv_status avx512_prepare(const struct csrconv_problem *problem,
 }
 
 const struct csrconv_algorithm csrconv_algorithm_direct_avx512 = {
+    .lanes = LANES,
     .info = { .name = "direct_avx512",
               .summary = "blocked stretched CSR on tiles of 16-float vectors",
               .device = CSRCONV_DEVICE_CPU,

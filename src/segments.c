@@ -22,13 +22,14 @@ static int64_t run_end(const struct csrconv_weights *w, const struct csrconv_sha
 }
 
 int64_t csrconv_count_segments(const struct csrconv_weights *w, const struct csrconv_shape *shape,
-                               int64_t block_channels)
+                               int64_t block_channels, int64_t step)
 {
+    const int64_t counted = (w->filters + step - 1) / step;
     int64_t count = 0;
-    for (int64_t m = 0; m < w->filters; m++)
+    for (int64_t m = 0; m < w->filters; m += step)
         for (int64_t i = w->indptr[m]; i < w->indptr[m + 1]; count++)
             i = run_end(w, shape, m, i, block_channels);
-    return count;
+    return count * w->filters / counted;
 }
 
 /* Cuts the filters so that each chunk has about the same number of nonzeros, and one filter at
@@ -55,7 +56,7 @@ static csrconv_status allocate(const struct csrconv_weights *w, const struct csr
                                struct csrconv_memory *memory, struct csrconv_segments *s)
 {
     const int64_t segments =
-        csrconv_count_segments(w, shape, s->block_channels) + w->filters; /* empty filters too */
+        csrconv_count_segments(w, shape, s->block_channels, 1) + w->filters; /* empty ones too */
     csrconv_status status;
     if ((status = csrconv_allocate(memory, s->chunks + 1, sizeof *s->chunk_begin,
                                    (void **)&s->chunk_begin)) ||

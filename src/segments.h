@@ -48,8 +48,12 @@ csrconv_status csrconv_segments_make(const struct csrconv_weights *weights,
                                      struct csrconv_segments *segments);
 void csrconv_segments_free(const struct csrconv_memory *memory, struct csrconv_segments *segments);
 
-/* How many (filter, block) pairs hold a nonzero if blocks have so many channels. */
+/*
+ * How many (filter, block) pairs hold a nonzero if blocks have so many channels: counted on every
+ * `step`-th filter, and scaled. A step of 1 is exact.
+ */
 int64_t csrconv_count_segments(const struct csrconv_weights *weights,
-                               const struct csrconv_shape *shape, int64_t block_channels);
+                               const struct csrconv_shape *shape, int64_t block_channels,
+                               int64_t step);
 
 #endif

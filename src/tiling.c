@@ -6,6 +6,8 @@
 
 enum { LINE_BYTES = 64, CACHE_SETS = 64 };
 
+static const int64_t sampled_filters = 32; /* enough to count segments by */
+
 static const double loads_per_cycle = 2.0;
 static const double line_cycles = 2.0;         /* from the second cache */
 static const double segment_cycles = 14.0;     /* a loop that ends at a number of its own */
@@ -85,7 +87,8 @@ static double block_cycles(const struct csrconv_problem *problem, const struct c
     const double window = (double)csrconv_tile_window_bytes(&t->layout, shape, t->tile_vectors);
     const double channels = (double)shape->g.channels, vectors = (double)t->tile_vectors;
     const double nonzeros = (double)csrconv_nonzeros(problem->weights);
-    const double segments = (double)csrconv_count_segments(problem->weights, shape, block_channels);
+    const double segments = (double)csrconv_count_segments(problem->weights, shape, block_channels,
+                                                           1 + shape->g.filters / sampled_filters);
     const double over = (double)block_channels * window / isa->first_cache_bytes;
     /* Loads that cross a line count twice: without lanes of images all but one alignment do. */
     const double load = t->layout.images_in_lanes ? 1.0 : 1.0 + (double)isa->lanes / 16.0 * 0.8;

@@ -3,6 +3,7 @@
 #include "commit.h"
 #include "complain.h"
 #include "plan.h"
+#include "runner/fma_peak.h"
 #include "runner/machine.h"
 #include "selection.h"
 
@@ -141,6 +142,22 @@ static int report_untimed(const struct bench *b, const struct trial *trial, stru
     return report_add(report, &result);
 }
 
+/* Dense peers are held against the widest vectors of the machine, which they use. */
+static double peak_of(const struct bench *b, const struct trial *trial)
+{
+    const int own = trial->info.algorithm->lanes;
+    if (!b->request->is_explained || b->request->device != CSRCONV_DEVICE_CPU)
+        return 0.0;
+    for (int lanes = 16; lanes >= 8; lanes /= 2) {
+        const double peak = own == lanes || trial->algorithm.is_peer
+                                ? fma_peak_gflops(lanes, trial->info.threads)
+                                : 0.0;
+        if (peak > 0.0)
+            return peak;
+    }
+    return 0.0;
+}
+
 static int report_timing(const struct bench *b, const struct timing *t, bool is_cold,
                          struct report *report)
 {
@@ -149,7 +166,9 @@ static int report_timing(const struct bench *b, const struct timing *t, bool is_
                              .measurement = measurement_of_point(b, trial),
                              .is_peer = trial->algorithm.is_peer,
                              .is_dense = trial->algorithm.is_dense,
-                             .estimate_us = trial->info.estimate_us };
+                             .estimate_us = trial->info.estimate_us,
+                             .detail = trial->info.detail,
+                             .peak_gflops = peak_of(b, trial) };
     struct measurement *m = &result.measurement;
     m->cache = is_cold ? "cold" : "hot";
     m->samples = t->samples;

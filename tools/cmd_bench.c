@@ -32,7 +32,8 @@ static const char help[] =
     "  --cold                also with caches that other data went through\n"
     "  --min-time S          seconds of samples for each algorithm at least (0: 30 samples)\n"
     "  --csv F --json F --svg F      write the measurements; - is standard output\n"
-    "  --explain             what the cost model says of each algorithm\n"
+    "  --explain             how each algorithm maps the problem, and its part of the measured "
+    "peak\n"
     "  --graph               whole network as one CUDA graph (CUDA only)\n"
     "\n"
     "Exit 0; 1 if a result was wrong; 3 if a problem ran nowhere.\n"
@@ -183,6 +184,7 @@ static int bench_list(const struct bench_options *o, struct bench_request *reque
     if (o->weights)
         request->weights = &weights;
     report_init(&report);
+    report.is_explained = o->is_explained;
     if (!code)
         code = bench_points(o, request, list, &report, &count);
     if (!code)
@@ -199,7 +201,8 @@ static int bench(const struct bench_options *o, int *wanted)
                                      .threads = &o->threads,
                                      .seed = (uint64_t)o->seed,
                                      .min_time_s = o->min_time_s,
-                                     .is_cold = o->is_cold };
+                                     .is_cold = o->is_cold,
+                                     .is_explained = o->is_explained };
     struct problem_list list = { 0 };
     int ordinal, code;
     if ((code =

@@ -10,7 +10,7 @@
 
 void report_init(struct report *report)
 {
-    *report = (struct report){ "", NULL, 0, 0 };
+    *report = (struct report){ .date = "" };
     const time_t now = time(NULL);
     struct tm local;
     if (localtime_r(&now, &local))
@@ -38,7 +38,7 @@ static size_t bytes_of(const char *text)
 
 static int own_texts(struct result *result)
 {
-    size_t bytes = bytes_of(result->reason);
+    size_t bytes = bytes_of(result->reason) + bytes_of(result->detail);
     for (const struct measurement_column *column = measurement_columns; column->name; column++)
         if (column->kind == COLUMN_TEXT)
             bytes += bytes_of(measurement_text(&result->measurement, column));
@@ -46,6 +46,7 @@ static int own_texts(struct result *result)
     if (!place)
         return complain(EXIT_WRONG, "report", "no memory for a result");
     move_text(&result->reason, &place);
+    move_text(&result->detail, &place);
     for (const struct measurement_column *column = measurement_columns; column->name; column++)
         if (column->kind == COLUMN_TEXT)
             move_text(measurement_member(&result->measurement, column), &place);
@@ -86,5 +87,5 @@ void report_free(struct report *report)
     for (size_t i = 0; i < report->count; i++)
         free((void *)(uintptr_t)report->results[i].reason);
     free(report->results);
-    *report = (struct report){ "", NULL, 0, 0 };
+    *report = (struct report){ .date = "" };
 }

@@ -24,10 +24,13 @@ struct result {
     int is_peer;
     int is_dense;       /* computes with the zeros too */
     double estimate_us; /* by the cost model; 0: none */
+    const char *detail; /* how the algorithm maps the problem; "" or NULL: nothing to say */
+    double peak_gflops; /* multiply-adds of these vectors and threads, measured; 0: not known */
 };
 
 struct report {
-    char date[32]; /* local, ISO 8601 */
+    int is_explained; /* set to have the table say how, and how near to the peak */
+    char date[32];    /* local, ISO 8601 */
     struct result *results;
     size_t count, capacity;
 };

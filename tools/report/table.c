@@ -75,7 +75,26 @@ static void add_unmeasured(struct text_grid *grid, const struct result *result)
     free(text);
 }
 
-static int write_case(const struct report_case *subject, FILE *stream)
+/* How each algorithm went about it, and what part of the peak it reached. */
+static void write_explanation(const struct report_case *subject, FILE *stream)
+{
+    for (size_t i = 0; i < subject->count; i++) {
+        const struct result *const result = subject->results[i];
+        const struct measurement *const m = &result->measurement;
+        const double gflops = result->is_dense ? m->gflops_dense : m->gflops_nnz;
+        if (result->status != RESULT_MEASURED)
+            continue;
+        fprintf(stream, "  %s: %s", m->algorithm, *result->detail ? result->detail : "-");
+        if (result->peak_gflops > 0.0)
+            fprintf(stream,
+                    "; %.0f %% of the multiply-add peak of %s GFLOP/s, whose floor is %s us",
+                    gflops / result->peak_gflops * 100.0, show_number(result->peak_gflops).text,
+                    show_number(m->median_us * gflops / result->peak_gflops).text);
+        fputc('\n', stream);
+    }
+}
+
+static int write_case(const struct report_case *subject, int is_explained, FILE *stream)
 {
     const struct measurement *const key = subject->key;
     char *const setting = show_setting(key);
@@ -98,6 +117,8 @@ static int write_case(const struct report_case *subject, FILE *stream)
             add_unmeasured(&grid, result);
     }
     const int code = text_grid_print(&grid, stream);
+    if (is_explained)
+        write_explanation(subject, stream);
     fputc('\n', stream);
     return code;
 }
@@ -115,13 +136,13 @@ static void write_sentence(const struct report_series *series, FILE *stream)
     free(setting);
 }
 
-static int write_all(const struct analysis *analysis, FILE *stream)
+static int write_all(const struct analysis *analysis, int is_explained, FILE *stream)
 {
     fputs(
         "GFLOP/s count the nonzeros, dense GFLOP/s the zeros too; * marks the automatic choice\n\n",
         stream);
     for (size_t i = 0; i < analysis->case_count; i++) {
-        const int code = write_case(&analysis->cases[i], stream);
+        const int code = write_case(&analysis->cases[i], is_explained, stream);
         if (code != EXIT_DONE)
             return code;
     }
@@ -135,7 +156,7 @@ static int write_table(const struct report *report, FILE *stream)
     struct analysis analysis;
     int code = analyse(report, &analysis);
     if (code == EXIT_DONE && analysis.case_count > 0)
-        code = write_all(&analysis, stream);
+        code = write_all(&analysis, report->is_explained, stream);
     analysis_free(&analysis);
     return code;
 }
