@@ -106,6 +106,15 @@ static int time_trials(struct bench *b, bool is_cold)
     return code;
 }
 
+/* What a plan says that "all" comes to; one that was refused would have had as many as another. */
+static int threads_of(const struct bench *b, const struct trial *trial)
+{
+    for (int i = 0; i < selection_count() && !trial->info.threads; i++)
+        if (b->trials[i].plan)
+            trial = &b->trials[i];
+    return trial->info.threads ? trial->info.threads : b->threads;
+}
+
 static struct measurement measurement_of_point(const struct bench *b, const struct trial *trial)
 {
     const struct workload *w = &b->workload;
@@ -122,7 +131,7 @@ static struct measurement measurement_of_point(const struct bench *b, const stru
         .math = trial->algorithm.math,
         .layout = trial->algorithm.layout,
         .cache = "hot",
-        .threads = trial->info.threads ? trial->info.threads : b->threads,
+        .threads = threads_of(b, trial),
         .verified = b->reference.is_full ? "full" : "sampled",
         .machine = machine_cpu(),
         .version = csrconv_version_string(),

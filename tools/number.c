@@ -116,7 +116,7 @@ static int take_whole(const char *where, const char *item, void *context)
 {
     const struct whole_range *const range = context;
     struct whole_list *const list = range->list;
-    int64_t number;
+    int64_t number = 0;
     const int code = number_whole(where, item, range->least, range->most, &number);
     if (code != EXIT_DONE)
         return code;
@@ -144,7 +144,7 @@ static int take_real(const char *where, const char *item, void *context)
 {
     const struct real_range *const range = context;
     struct real_list *const list = range->list;
-    double number;
+    double number = 0.0;
     const int code = number_real(where, item, range->least, range->below, &number);
     if (code != EXIT_DONE)
         return code;

@@ -58,7 +58,8 @@ static int out_of_memory(const char *name, struct tensor *tensor)
 int tensor_make_dense(const char *name, int rank, const int64_t *dims, struct tensor *out)
 {
     *out = (struct tensor){ .kind = TENSOR_DENSE, .rank = rank };
-    memcpy(out->dims, dims, (size_t)rank * sizeof *dims);
+    if (rank)
+        memcpy(out->dims, dims, (size_t)rank * sizeof *dims);
     out->values = allocate_array(tensor_count(out), sizeof *out->values);
     return out->values ? EXIT_DONE : out_of_memory(name, out);
 }

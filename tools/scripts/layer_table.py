@@ -1,0 +1,150 @@
+"""Sums up the CSV files of csrconv bench: the one line of the quick start, the table of the README.
+
+usage: layer_table.py summary CSV ...    prints one line
+       layer_table.py update README.md   rewrites the table between the markers from their CSV
+       layer_table.py check README.md    fails if the table is not what the CSV says
+
+The markers are comments, the first with the pattern of the CSV files, seen from the README's folder:
+
+    <!-- results of data/results/MACHINE/layers-*.csv -->
+    <!-- end of results -->
+"""
+import collections
+import csv
+import math
+import pathlib
+import re
+import sys
+
+MARKERS = re.compile(r"(<!-- results of (\S+) -->\n)(.*?)(<!-- end of results -->)", re.S)
+
+
+class Layer:
+    """The measurements of one layer at one batch: csrconv's automatic choice and the peers."""
+
+    def __init__(self):
+        self.chosen_us = None
+        self.peers_us = {}
+
+    def add(self, row):
+        us = float(row["median_us"])
+        if row["peer_version"]:
+            self.peers_us[row["algorithm"]] = us
+        elif row["chosen"] == "yes":
+            self.chosen_us = us
+
+
+def read(paths):
+    """{(network, batch): {layer name: Layer}}, the rows; hot caches only."""
+    groups = collections.defaultdict(lambda: collections.defaultdict(Layer))
+    rows = []
+    for path in paths:
+        with open(path, newline="") as file:
+            for row in csv.DictReader(file):
+                if row["cache"] != "hot":
+                    continue
+                network = row["name"].partition(":")[0]
+                groups[network, int(row["batch"])][row["name"]].add(row)
+                rows.append(row)
+    if not rows:
+        sys.exit("layer_table.py: no measurements in " + " ".join(map(str, paths)))
+    for (_, batch), layers in groups.items():
+        for name, layer in layers.items():
+            if layer.chosen_us is None:
+                sys.exit(f"layer_table.py: {name} at batch {batch} has no time of csrconv's choice")
+    return groups, rows
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def gains(layers, peer):
+    """How many times faster csrconv's choice is than the peer, a layer each."""
+    return [layer.peers_us[peer] / layer.chosen_us for layer in layers if peer in layer.peers_us]
+
+
+def faster_than_all(layers):
+    """On how many of the layers that a peer ran csrconv's choice beats every peer."""
+    both = [layer for layer in layers if layer.peers_us]
+    fastest = sum(layer.chosen_us < min(layer.peers_us.values()) for layer in both)
+    return f"{fastest} of {len(both)}"
+
+
+def peers_of(rows):
+    return sorted({row["algorithm"] for row in rows if row["peer_version"]})
+
+
+def summary(paths):
+    groups, rows = read(paths)
+    layers = [layer for group in groups.values() for layer in group.values()]
+    means = [f"{geometric_mean(gains(layers, peer)):.2f}x over {peer}" for peer in peers_of(rows)]
+    text = f"{len(layers)} layer runs verified"
+    if means:
+        text += (f", csrconv {', '.join(means)} (geometric mean),"
+                 f" the fastest on {faster_than_all(layers)}")
+    return text
+
+
+def table(paths):
+    groups, rows = read(paths)
+    peers = peers_of(rows)
+    only = {key: sorted({row[key] for row in rows}) for key in ("machine", "threads", "commit")}
+    lines = [f"Measured on {', '.join(only['machine'])}, {' or '.join(only['threads'])} threads,"
+             f" commit {', '.join(only['commit'])}: sums of medians, hot caches, every result"
+             " verified. A gain above 1 means that csrconv is faster: by the sums, and as geometric"
+             " mean over the layers.", ""]
+    head = ["network", "batch", "layers", "csrconv ms"]
+    for peer in peers:
+        head += [f"{peer} ms", "gain"]
+    head += ["csrconv fastest on"]
+    lines += ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    for (network, batch), group in sorted(groups.items()):
+        layers = list(group.values())
+        cells = [network, str(batch), str(len(layers)),
+                 f"{sum(layer.chosen_us for layer in layers) / 1e3:.2f}"]
+        for peer in peers:
+            both = [layer for layer in layers if peer in layer.peers_us]
+            if not both:
+                cells += ["", ""]
+                continue
+            ours = sum(layer.chosen_us for layer in both)
+            theirs = sum(layer.peers_us[peer] for layer in both)
+            missing = f" ({len(both)} layers)" if len(both) < len(layers) else ""
+            cells += [f"{theirs / 1e3:.2f}{missing}",
+                      f"{theirs / ours:.2f}, {geometric_mean(gains(both, peer)):.2f}"]
+        cells.append(faster_than_all(layers))
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def rendered(readme):
+    text = readme.read_text()
+    if not MARKERS.search(text):
+        sys.exit(f"layer_table.py: {readme} has no markers")
+
+    def fill(match):
+        paths = sorted(readme.parent.glob(match[2]))
+        if not paths:
+            sys.exit(f"layer_table.py: there is no {match[2]}")
+        return match[1] + table(paths) + match[4]
+
+    return text, MARKERS.sub(fill, text)
+
+
+def main(arguments):
+    if len(arguments) >= 2 and arguments[0] == "summary":
+        print(summary(arguments[1:]))
+    elif len(arguments) == 2 and arguments[0] in ("update", "check"):
+        readme = pathlib.Path(arguments[1])
+        before, after = rendered(readme)
+        if arguments[0] == "update":
+            readme.write_text(after)
+        elif before != after:
+            sys.exit(f"layer_table.py: the table of {readme.name} is not that of its CSV;"
+                     f" tools/scripts/layer_table.py update {readme.name} renews it")
+    else:
+        sys.exit(__doc__)
+
+
+main(sys.argv[1:])
