@@ -7,31 +7,28 @@
 
 enum { MOST_LANES = 16 };
 
-/* One row of a phase plane: cells [first, end) come from the input, the others are border. */
+/* A row of a phase plane: cells [first, end) come from the input, the others are border. */
 struct row {
     int64_t first, end;
-    int64_t source; /* of cell `first`, in the input plane */
+    int64_t source; /* of cell `first`, in the input row */
     int64_t step;   /* in the input row, from a cell to the next */
 };
 
-/* The cells of column phase j in row q of row phase i. */
-static struct row describe_row(const struct csrconv_tile_layout *l,
-                               const struct csrconv_shape *shape, int64_t i, int64_t j, int64_t q)
+/* The cells of column phase j, as far as they are the same in every row. */
+static struct row describe_columns(const struct csrconv_tile_layout *l,
+                                   const struct csrconv_shape *shape, int64_t j)
 {
     const csrconv_geometry *g = &shape->g;
-    const int64_t y = q * g->stride_h + i * g->dilation_h % g->stride_h - g->pad_top;
     const int64_t shift = j * g->dilation_w % g->stride_w - g->pad_left;
     const int64_t step = g->stride_w;
     struct row row = { 0, 0, 0, step };
-    if (y < 0 || y >= g->height)
-        return row;
     row.first = shift < 0 ? (-shift + step - 1) / step : 0;
     row.end = shift < g->width ? (g->width - shift + step - 1) / step : 0;
     if (row.end > l->pitch)
         row.end = l->pitch;
     if (row.first >= row.end)
         row.first = row.end = 0;
-    row.source = y * g->width + row.first * step + shift;
+    row.source = row.first * step + shift;
     return row;
 }
 
@@ -89,6 +86,25 @@ static void transpose_cells(const struct row *row, const struct csrconv_image_bl
     }
 }
 
+/* The rows of one phase plane that hold input. */
+static void pack_phase(const struct csrconv_tile_layout *l, const struct csrconv_tile_isa *isa,
+                       const struct csrconv_image_block *block, int64_t phase, const float *plane,
+                       float *to)
+{
+    const csrconv_geometry *g = &block->run->shape->g;
+    const struct row row = describe_columns(l, block->run->shape, phase % l->phases_w);
+    int64_t y = phase / l->phases_w * g->dilation_h % g->stride_h - g->pad_top;
+    to += row.first * l->element;
+    for (int64_t q = 0; q < l->rows; q++, y += g->stride_h, to += l->pitch * l->element) {
+        if (y < 0 || y >= g->height)
+            continue;
+        if (l->images_in_lanes)
+            transpose_cells(&row, block, isa, plane + y * g->width + row.source, to);
+        else
+            copy_cells(&row, isa, plane + y * g->width + row.source, to);
+    }
+}
+
 void csrconv_pack_channel(const struct csrconv_tile_layout *l, const struct csrconv_tile_isa *isa,
                           const struct csrconv_image_block *block, int64_t c, float *to)
 {
@@ -96,17 +112,8 @@ void csrconv_pack_channel(const struct csrconv_tile_layout *l, const struct csrc
     const float *plane =
         block->run->in + block->first * shape->g.in_batch_stride + c * shape->plane;
     memset(to, 0, (size_t)(l->channel_stride * l->element) * sizeof *to); /* borders stay */
-    for (int64_t phase = 0; phase < l->phases_h * l->phases_w; phase++) {
-        for (int64_t q = 0; q < l->rows; q++) {
-            const struct row row =
-                describe_row(l, shape, phase / l->phases_w, phase % l->phases_w, q);
-            float *cells = to + (phase * l->plane_stride + q * l->pitch + row.first) * l->element;
-            if (l->images_in_lanes)
-                transpose_cells(&row, block, isa, plane + row.source, cells);
-            else
-                copy_cells(&row, isa, plane + row.source, cells);
-        }
-    }
+    for (int64_t phase = 0; phase < l->phases_h * l->phases_w; phase++)
+        pack_phase(l, isa, block, phase, plane, to + phase * l->plane_stride * l->element);
 }
 
 int64_t csrconv_find_stretches(const struct csrconv_tile_layout *l,
