@@ -57,12 +57,31 @@ static inline TARGET vector load_some(const float *from, int64_t count)
     return _mm256_maskload_ps(from, first_lanes(count));
 }
 
+static inline TARGET void store_unaligned(float *to, vector x)
+{
+    _mm256_storeu_ps(to, x);
+}
+
+/* By halves: masked stores are slow on some processors. */
 static inline TARGET void store_some(float *to, vector x, int64_t count)
 {
-    if (count == LANES) /* masked stores are slow on some processors */
-        _mm256_storeu_ps(to, x);
-    else
-        _mm256_maskstore_ps(to, first_lanes(count), x);
+    __m128 part = _mm256_castps256_ps128(x);
+    if (count & 8) {
+        store_unaligned(to, x);
+        return;
+    }
+    if (count & 4) {
+        _mm_storeu_ps(to, part);
+        part = _mm256_extractf128_ps(x, 1);
+        to += 4;
+    }
+    if (count & 2) {
+        _mm_storel_pi((__m64 *)(void *)to, part);
+        part = _mm_movehl_ps(part, part);
+        to += 2;
+    }
+    if (count & 1)
+        _mm_store_ss(to, part);
 }
 
 #include "tile_kernel.h"

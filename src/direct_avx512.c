@@ -50,6 +50,11 @@ static inline TARGET vector load_some(const float *from, int64_t count)
     return _mm512_maskz_loadu_ps((__mmask16)((1U << count) - 1), from);
 }
 
+static inline TARGET void store_unaligned(float *to, vector x)
+{
+    _mm512_storeu_ps(to, x);
+}
+
 static inline TARGET void store_some(float *to, vector x, int64_t count)
 {
     _mm512_mask_storeu_ps(to, (__mmask16)((1U << count) - 1), x);

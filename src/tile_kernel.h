@@ -1,7 +1,7 @@
 /*
  * The body of the blocked kernels, for a file that has defined, for its instruction set: the type
- * `vector`, the functions load (unaligned), store (aligned), broadcast and multiply_add, TARGET
- * (the attribute that enables the instructions), and the number of LANES.
+ * `vector`, the functions load (unaligned), store (aligned), store_unaligned, broadcast and
+ * multiply_add, TARGET (the attribute that enables the instructions), and the number of LANES.
  */
 
 /* Loops over the registers of a tile must be unrolled, or the sums would live in memory. */
@@ -51,15 +51,27 @@ tile_body(const int vectors, const float *inputs, const struct csrconv_nonzero *
         tile_body(vectors, inputs, begin, end, start, bias, to, next);                             \
     }
 
+static inline TARGET vector finished(vector x, const float *residual, int64_t count, vector low,
+                                     vector high)
+{
+    if (residual)
+        x = add(x, count == LANES ? load(residual) : load_some(residual, count));
+    return smallest(high, largest(low, x));
+}
+
+/* The last vector overlaps the one before, rather than being cut, where there is one. */
 static TARGET void finish(const float *from, const float *residual, float lo, float hi,
                           int64_t count, float *to)
 {
     const vector low = broadcast(lo), high = broadcast(hi);
+    if (count < LANES) {
+        store_some(to, finished(load_some(from, count), residual, count, low, high), count);
+        return;
+    }
     for (int64_t i = 0; i < count; i += LANES) {
-        const int64_t some = count - i < LANES ? count - i : LANES;
-        vector x = load_some(from + i, some);
-        if (residual)
-            x = add(x, load_some(residual + i, some));
-        store_some(to + i, smallest(high, largest(low, x)), some);
+        const int64_t at = i < count - LANES ? i : count - LANES;
+        const vector x =
+            finished(load(from + at), residual ? residual + at : NULL, LANES, low, high);
+        store_unaligned(to + at, x);
     }
 }

@@ -280,6 +280,27 @@ static int64_t find_stretches(const struct task *task)
     return count;
 }
 
+enum { LINE_BYTES = 64, FILTERS_AHEAD = 2 };
+
+/*
+ * Brings the output lines of filter m into the caches: they are written in short stretches of many
+ * images, and each would wait for memory by itself.
+ */
+static void fetch_outputs(const struct task *task, const struct csrconv_stored *stored, int64_t m)
+{
+    const struct csrconv_run *run = task->wave->run;
+    const struct csrconv_stretch_of_row *last = &stored->stretches[stored->count - 1];
+    for (int64_t i = 0; i < task->block.count; i++) {
+        const float *plane = run->out + (task->block.first + i) * run->shape->g.out_batch_stride +
+                             m * run->shape->out_plane;
+        const char *line = (const char *)(plane + stored->stretches[0].output);
+        const char *end = (const char *)(plane + last->output + last->length);
+        for (; line < end; line += LINE_BYTES)
+            __builtin_prefetch(line);
+        __builtin_prefetch(end - 1);
+    }
+}
+
 static void run_task(const struct task *task)
 {
     const struct wave *wave = task->wave;
@@ -291,6 +312,8 @@ static void run_task(const struct task *task)
     stored.count = find_stretches(task);
     stored.vectors = (task->end - task->begin) * part->tiling.tile_vectors;
     for (int64_t m = chunk_begin[0]; m < chunk_begin[1]; m++) {
+        if (m + FILTERS_AHEAD < chunk_begin[1])
+            fetch_outputs(task, &stored, m + FILTERS_AHEAD);
         csrconv_store_sums(&part->tiling.layout, wave->isa, &task->block, &stored, m);
         stored.sums += task->filter_floats;
     }
