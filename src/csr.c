@@ -115,17 +115,23 @@ csrconv_status csrconv_weights_from_dense(const float *oihw, int64_t filters,
     return CSRCONV_OK;
 }
 
-static csrconv_status check_indptr(const csrconv_csr *csr)
+static csrconv_status check_indptr(const csrconv_csr *csr, int64_t columns)
 {
     if (!csr->indptr)
         return csrconv_fail(CSRCONV_BAD_ARGUMENT, "csr.indptr is NULL");
     if (csr->indptr[0] != 0)
         return csrconv_fail(CSRCONV_BAD_CSR, "indptr[0] is %" PRId64 ", must be 0", csr->indptr[0]);
-    for (int64_t m = 0; m < csr->filters; m++)
-        if (csr->indptr[m + 1] < csr->indptr[m])
+    for (int64_t m = 0; m < csr->filters; m++) {
+        const int64_t begin = csr->indptr[m], end = csr->indptr[m + 1];
+        if (end < begin)
             return csrconv_fail(CSRCONV_BAD_CSR,
                                 "row %" PRId64 ": indptr falls from %" PRId64 " to %" PRId64, m,
-                                csr->indptr[m], csr->indptr[m + 1]);
+                                begin, end);
+        if (end - begin > columns)
+            return csrconv_fail(CSRCONV_BAD_CSR,
+                                "row %" PRId64 ": %" PRId64 " entries in %" PRId64 " columns", m,
+                                end - begin, columns);
+    }
     if (csr->indptr[csr->filters] && (!csr->indices || !csr->values))
         return csrconv_fail(CSRCONV_BAD_ARGUMENT, "csr.%s is NULL, with %" PRId64 " nonzeros",
                             csr->indices ? "values" : "indices", csr->indptr[csr->filters]);
@@ -217,7 +223,8 @@ csrconv_status csrconv_weights_from_csr(const csrconv_csr *csr, const csrconv_al
     sizes.channels_per_group = csr->channels_per_group;
     sizes.kernel_h = csr->kernel_h;
     sizes.kernel_w = csr->kernel_w;
-    if ((status = check_sizes(&sizes, &sizes.columns)) || (status = check_indptr(csr)) ||
+    if ((status = check_sizes(&sizes, &sizes.columns)) ||
+        (status = check_indptr(csr, sizes.columns)) ||
         (status = weights_create(&sizes, csr->indptr[csr->filters], allocator, out)))
         return status;
     for (int64_t m = 0; m < csr->filters && !status; m++)

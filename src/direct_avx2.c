@@ -30,6 +30,41 @@ static inline TARGET vector multiply_add(vector a, vector b, vector c)
     return _mm256_fmadd_ps(a, b, c);
 }
 
+static inline TARGET vector add(vector a, vector b)
+{
+    return _mm256_add_ps(a, b);
+}
+
+static inline TARGET vector largest(vector a, vector b)
+{
+    return _mm256_max_ps(a, b);
+}
+
+static inline TARGET vector smallest(vector a, vector b)
+{
+    return _mm256_min_ps(a, b);
+}
+
+/* All bits of the first `count` lanes. */
+static inline TARGET __m256i first_lanes(int64_t count)
+{
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count), lane);
+}
+
+static inline TARGET vector load_some(const float *from, int64_t count)
+{
+    return _mm256_maskload_ps(from, first_lanes(count));
+}
+
+static inline TARGET void store_some(float *to, vector x, int64_t count)
+{
+    if (count == LANES) /* masked stores are slow on some processors */
+        _mm256_storeu_ps(to, x);
+    else
+        _mm256_maskstore_ps(to, first_lanes(count), x);
+}
+
 #include "tile_kernel.h"
 
 /* 16 registers: 14 sums, a weight, and one for the compiler. */
@@ -55,12 +90,13 @@ static const csrconv_tile_kernel kernels[] = {
 };
 
 /* Pairs, then quads, then halves. */
-static TARGET void transpose(const float *from, int64_t from_stride, float *to, int64_t to_stride)
+static TARGET void transpose(const float *from, int64_t from_stride, int64_t columns, float *to,
+                             int64_t to_stride)
 {
     __m256 a[LANES], b[LANES];
     UNROLLED
     for (int i = 0; i < LANES; i++)
-        a[i] = load(from + i * from_stride);
+        a[i] = load_some(from + i * from_stride, columns);
     UNROLLED
     for (int i = 0; i < LANES; i += 2) {
         b[i] = _mm256_unpacklo_ps(a[i], a[i + 1]);
@@ -75,9 +111,13 @@ static TARGET void transpose(const float *from, int64_t from_stride, float *to, 
     }
     UNROLLED
     for (int i = 0; i < 4; i++) {
-        _mm256_storeu_ps(to + i * to_stride, _mm256_permute2f128_ps(a[i], a[i + 4], 0x20));
-        _mm256_storeu_ps(to + (i + 4) * to_stride, _mm256_permute2f128_ps(a[i], a[i + 4], 0x31));
+        b[i] = _mm256_permute2f128_ps(a[i], a[i + 4], 0x20);
+        b[i + 4] = _mm256_permute2f128_ps(a[i], a[i + 4], 0x31);
     }
+    UNROLLED
+    for (int i = 0; i < LANES; i++)
+        if (i < columns)
+            _mm256_storeu_ps(to + i * to_stride, b[i]);
 }
 
 static const struct csrconv_tile_isa isa = {
@@ -85,7 +125,7 @@ static const struct csrconv_tile_isa isa = {
     .most_vectors = sizeof kernels / sizeof *kernels,
     .kernels = kernels,
     .transpose = transpose,
-    .first_cache_bytes = 24 << 10,
+    .finish = finish,
 };
 
 static csrconv_status avx2_refuse(const struct csrconv_problem *problem)

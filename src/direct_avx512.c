@@ -30,6 +30,31 @@ static inline TARGET vector multiply_add(vector a, vector b, vector c)
     return _mm512_fmadd_ps(a, b, c);
 }
 
+static inline TARGET vector add(vector a, vector b)
+{
+    return _mm512_add_ps(a, b);
+}
+
+static inline TARGET vector largest(vector a, vector b)
+{
+    return _mm512_max_ps(a, b);
+}
+
+static inline TARGET vector smallest(vector a, vector b)
+{
+    return _mm512_min_ps(a, b);
+}
+
+static inline TARGET vector load_some(const float *from, int64_t count)
+{
+    return _mm512_maskz_loadu_ps((__mmask16)((1U << count) - 1), from);
+}
+
+static inline TARGET void store_some(float *to, vector x, int64_t count)
+{
+    _mm512_mask_storeu_ps(to, (__mmask16)((1U << count) - 1), x);
+}
+
 #include "tile_kernel.h"
 
 /* 32 registers: 28 sums, a weight, and some for the compiler. */
@@ -82,12 +107,13 @@ static inline TARGET vector high_pairs(vector a, vector b)
 }
 
 /* Single floats, then pairs, then the quarters of the registers in two steps. */
-static TARGET void transpose(const float *from, int64_t from_stride, float *to, int64_t to_stride)
+static TARGET void transpose(const float *from, int64_t from_stride, int64_t columns, float *to,
+                             int64_t to_stride)
 {
     vector a[LANES], b[LANES];
     UNROLLED
     for (int i = 0; i < LANES; i++)
-        a[i] = load(from + i * from_stride);
+        a[i] = load_some(from + i * from_stride, columns);
     UNROLLED
     for (int i = 0; i < LANES; i += 2) {
         b[i] = _mm512_unpacklo_ps(a[i], a[i + 1]);
@@ -106,12 +132,15 @@ static TARGET void transpose(const float *from, int64_t from_stride, float *to, 
         const vector odd = _mm512_shuffle_f32x4(a[i], a[i + 4], 0xdd);
         const vector even_more = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0x88);
         const vector odd_more = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0xdd);
-        float *const row = to + i * to_stride;
-        _mm512_storeu_ps(row, _mm512_shuffle_f32x4(even, even_more, 0x88));
-        _mm512_storeu_ps(row + 4 * to_stride, _mm512_shuffle_f32x4(odd, odd_more, 0x88));
-        _mm512_storeu_ps(row + 8 * to_stride, _mm512_shuffle_f32x4(even, even_more, 0xdd));
-        _mm512_storeu_ps(row + 12 * to_stride, _mm512_shuffle_f32x4(odd, odd_more, 0xdd));
+        b[i] = _mm512_shuffle_f32x4(even, even_more, 0x88);
+        b[i + 4] = _mm512_shuffle_f32x4(odd, odd_more, 0x88);
+        b[i + 8] = _mm512_shuffle_f32x4(even, even_more, 0xdd);
+        b[i + 12] = _mm512_shuffle_f32x4(odd, odd_more, 0xdd);
     }
+    UNROLLED
+    for (int i = 0; i < LANES; i++)
+        if (i < columns)
+            _mm512_storeu_ps(to + i * to_stride, b[i]);
 }
 
 static const struct csrconv_tile_isa isa = {
@@ -119,7 +148,7 @@ static const struct csrconv_tile_isa isa = {
     .most_vectors = sizeof kernels / sizeof *kernels,
     .kernels = kernels,
     .transpose = transpose,
-    .first_cache_bytes = 36 << 10,
+    .finish = finish,
 };
 
 static csrconv_status avx512_refuse(const struct csrconv_problem *problem)

@@ -4,6 +4,8 @@
 
 #include "csrconv.h"
 
+#include <math.h>
+
 static inline float csrconv_activate(const csrconv_epilogue *epilogue, float x)
 {
     switch (epilogue->activation) {
@@ -15,6 +17,15 @@ static inline float csrconv_activate(const csrconv_epilogue *epilogue, float x)
         break;
     }
     return x;
+}
+
+/* The same activation as min(hi, max(lo, x)). */
+static inline void csrconv_activation_bounds(const csrconv_epilogue *epilogue, float *lo, float *hi)
+{
+    const int is_clamp = epilogue->activation == CSRCONV_ACTIVATION_CLAMP;
+    const int is_none = epilogue->activation == CSRCONV_ACTIVATION_NONE;
+    *lo = is_clamp ? epilogue->lo : is_none ? -(float)INFINITY : 0.0F;
+    *hi = is_clamp ? epilogue->hi : (float)INFINITY;
 }
 
 #endif

@@ -1,5 +1,6 @@
 #include "segments.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,12 @@ static csrconv_status allocate(const struct csrconv_weights *w, const struct csr
                             (void **)&s->nonzeros);
 }
 
+/* A filter that has a segment in the block that is being filled. */
+struct candidate {
+    int64_t m;
+    int64_t nonzeros;
+};
+
 /* Where each filter of the chunk goes on: nonzeros below next[m] have been placed. */
 struct filler {
     const struct csrconv_weights *w;
@@ -76,6 +83,7 @@ struct filler {
     const struct csrconv_tile_layout *layout;
     struct csrconv_segments *s;
     int64_t *next;
+    struct candidate *candidates;
     int64_t segment, nonzero; /* filled so far */
 };
 
@@ -92,40 +100,55 @@ static void place_nonzeros(struct filler *f, int64_t m, int64_t end)
     f->next[m] = end;
 }
 
-/* The segment of filter m in a block, if it has one; a filter without nonzeros has one in block 0.
- */
-static void place_segment(struct filler *f, int64_t m, int64_t block)
+/* Whether filter m has a segment in the block: one without any nonzeros has one in block 0. */
+static bool has_segment(const struct filler *f, int64_t m, int64_t block, int64_t *end)
 {
     const struct csrconv_weights *w = f->w;
     const int64_t at = f->next[m];
-    const bool is_empty = w->indptr[m] == w->indptr[m + 1];
-    const bool is_here =
-        at < w->indptr[m + 1] && channel_of(w, f->shape, m, at) / f->s->block_channels == block;
-    if (!is_here && !(is_empty && block == 0))
-        return;
-    if (is_here)
-        place_nonzeros(f, m, run_end(w, f->shape, m, at, f->s->block_channels));
-    f->s->segments[f->segment++] =
-        (struct csrconv_segment){ .begin = f->nonzero, /* its end, until sorted */
-                                  .filter = (int32_t)m,
-                                  .is_first = at == w->indptr[m],
-                                  .is_last = f->next[m] == w->indptr[m + 1] };
+    *end = at;
+    if (w->indptr[m] == w->indptr[m + 1])
+        return block == 0;
+    if (at == w->indptr[m + 1] || channel_of(w, f->shape, m, at) / f->s->block_channels != block)
+        return false;
+    *end = run_end(w, f->shape, m, at, f->s->block_channels);
+    return true;
 }
 
+static int by_nonzeros(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->nonzeros != y->nonzeros)
+        return (x->nonzeros > y->nonzeros) - (x->nonzeros < y->nonzeros);
+    return (x->m > y->m) - (x->m < y->m);
+}
+
+static void place_segment(struct filler *f, int64_t m, int64_t nonzeros)
+{
+    const struct csrconv_weights *w = f->w;
+    const int64_t at = f->next[m];
+    f->s->segments[f->segment++] =
+        (struct csrconv_segment){ .begin = f->nonzero,
+                                  .filter = (int32_t)m,
+                                  .is_first = at == w->indptr[m],
+                                  .is_last = at + nonzeros == w->indptr[m + 1] };
+    place_nonzeros(f, m, at + nonzeros);
+}
+
+/* Segments of equal length follow each other, so that the loops over them end as predicted. */
 static void fill_chunk(struct filler *f, int64_t chunk)
 {
     struct csrconv_segments *s = f->s;
     for (int64_t block = 0; block < s->blocks; block++) {
-        const int64_t first = f->segment;
-        int64_t begin = f->nonzero;
-        s->block_begin[chunk * s->blocks + block] = first;
-        for (int64_t m = s->chunk_begin[chunk]; m < s->chunk_begin[chunk + 1]; m++)
-            place_segment(f, m, block);
-        for (int64_t i = first; i < f->segment; i++) {
-            const int64_t end = s->segments[i].begin;
-            s->segments[i].begin = begin;
-            begin = end;
+        size_t count = 0;
+        s->block_begin[chunk * s->blocks + block] = f->segment;
+        for (int64_t m = s->chunk_begin[chunk]; m < s->chunk_begin[chunk + 1]; m++) {
+            int64_t end;
+            if (has_segment(f, m, block, &end))
+                f->candidates[count++] = (struct candidate){ m, end - f->next[m] };
         }
+        qsort(f->candidates, count, sizeof *f->candidates, by_nonzeros);
+        for (size_t i = 0; i < count; i++)
+            place_segment(f, f->candidates[i].m, f->candidates[i].nonzeros);
     }
 }
 
@@ -135,26 +158,35 @@ csrconv_status csrconv_segments_make(const struct csrconv_weights *weights,
                                      const struct csrconv_cut *cut, struct csrconv_memory *memory,
                                      struct csrconv_segments *s)
 {
-    struct filler filler = { weights, shape, layout, s, NULL, 0, 0 };
+    struct filler filler = { .w = weights, .shape = shape, .layout = layout, .s = s };
+    size_t bytes_kept;
     csrconv_status status;
     memset(s, 0, sizeof *s);
     s->block_channels = cut->block_channels;
     s->blocks = (shape->g.channels + cut->block_channels - 1) / cut->block_channels;
     s->chunks = cut->chunks < weights->filters ? cut->chunks : weights->filters;
     status = allocate(weights, shape, memory, s);
+    bytes_kept = memory->bytes;
     if (!status)
         status =
             csrconv_allocate(memory, weights->filters, sizeof *filler.next, (void **)&filler.next);
     if (status)
         return status;
+    status = csrconv_allocate(memory, weights->filters, sizeof *filler.candidates,
+                              (void **)&filler.candidates);
+    if (status) {
+        csrconv_release(memory, filler.next);
+        return status;
+    }
     memcpy(filler.next, weights->indptr, (size_t)weights->filters * sizeof *filler.next);
     cut_chunks(weights, s);
     for (int64_t chunk = 0; chunk < s->chunks; chunk++)
         fill_chunk(&filler, chunk);
     s->block_begin[s->chunks * s->blocks] = filler.segment;
     s->segments[filler.segment].begin = filler.nonzero;
+    csrconv_release(memory, filler.candidates);
     csrconv_release(memory, filler.next);
-    memory->bytes -= (size_t)weights->filters * sizeof *filler.next; /* not kept */
+    memory->bytes = bytes_kept;
     return CSRCONV_OK;
 }
 

@@ -13,21 +13,28 @@
  */
 typedef void (*csrconv_tile_kernel)(const float *inputs, const struct csrconv_nonzero *begin,
                                     const struct csrconv_nonzero *end, const float *start,
-                                    float bias, float *to);
+                                    float bias, float *to, const float *next);
 
 /*
- * Rows of a matrix, lanes of them at `from_stride` floats, to columns: to[j * to_stride + i] =
- * from[i * from_stride + j] for i, j < lanes.
+ * A square of a matrix turned around: to[j * to_stride + i] = from[i * from_stride + j] for i <
+ * lanes and j < columns <= lanes. Reads nothing beyond the columns.
  */
-typedef void (*csrconv_transpose)(const float *from, int64_t from_stride, float *to,
-                                  int64_t to_stride);
+typedef void (*csrconv_transpose)(const float *from, int64_t from_stride, int64_t columns,
+                                  float *to, int64_t to_stride);
+
+/*
+ * A stretch of outputs: to = min(hi, max(lo, from + residual)), NaN kept; residual may be NULL.
+ * Also copies, between infinities. No alignment needed; from and to do not overlap.
+ */
+typedef void (*csrconv_finish)(const float *from, const float *residual, float lo, float hi,
+                               int64_t count, float *to);
 
 struct csrconv_tile_isa {
     int64_t lanes;        /* floats of a vector */
     int64_t most_vectors; /* of a tile: what the registers hold beside an input and a weight */
     const csrconv_tile_kernel *kernels; /* by number of vectors, from 1 on */
     csrconv_transpose transpose;
-    double first_cache_bytes; /* that a block's inputs may take */
+    csrconv_finish finish;
 };
 
 #endif

@@ -11,11 +11,12 @@
 #define UNROLLED _Pragma("GCC unroll 32")
 #endif
 
-enum { MOST_VECTORS_OF_ANY = 32 };
+enum { MOST_VECTORS_OF_ANY = 32, LINE_FLOATS = 16 };
 
 static inline __attribute__((always_inline)) TARGET void
 tile_body(const int vectors, const float *inputs, const struct csrconv_nonzero *begin,
-          const struct csrconv_nonzero *end, const float *start, float bias, float *to)
+          const struct csrconv_nonzero *end, const float *start, float bias, float *to,
+          const float *next)
 {
     vector sums[MOST_VECTORS_OF_ANY];
     if (start) {
@@ -27,6 +28,9 @@ tile_body(const int vectors, const float *inputs, const struct csrconv_nonzero *
         for (int i = 0; i < vectors; i++)
             sums[i] = broadcast(bias);
     }
+    UNROLLED
+    for (int i = 0; i < vectors * LANES; i += LINE_FLOATS)
+        __builtin_prefetch(next + i);
     for (const struct csrconv_nonzero *nonzero = begin; nonzero < end; nonzero++) {
         const float *input = inputs + nonzero->offset;
         const vector value = broadcast(nonzero->value);
@@ -42,7 +46,20 @@ tile_body(const int vectors, const float *inputs, const struct csrconv_nonzero *
 #define DEFINE_TILE_KERNEL(name, vectors)                                                          \
     static TARGET void name(const float *inputs, const struct csrconv_nonzero *begin,              \
                             const struct csrconv_nonzero *end, const float *start, float bias,     \
-                            float *to)                                                             \
+                            float *to, const float *next)                                          \
     {                                                                                              \
-        tile_body(vectors, inputs, begin, end, start, bias, to);                                   \
+        tile_body(vectors, inputs, begin, end, start, bias, to, next);                             \
     }
+
+static TARGET void finish(const float *from, const float *residual, float lo, float hi,
+                          int64_t count, float *to)
+{
+    const vector low = broadcast(lo), high = broadcast(hi);
+    for (int64_t i = 0; i < count; i += LANES) {
+        const int64_t some = count - i < LANES ? count - i : LANES;
+        vector x = load_some(from + i, some);
+        if (residual)
+            x = add(x, load_some(residual + i, some));
+        store_some(to + i, smallest(high, largest(low, x)), some);
+    }
+}

@@ -237,6 +237,14 @@ struct task {
     struct csrconv_stretch_of_row *stretches;
 };
 
+static float *sums_of(const struct task *task, int64_t tile, const struct csrconv_segment *segment)
+{
+    const struct part *part = task->wave->part;
+    const int64_t filter = segment->filter - part->segments.chunk_begin[task->chunk];
+    return task->sums + filter * task->filter_floats +
+           (tile - task->begin) * part->tiling.tile_vectors * part->tiling.layout.lanes;
+}
+
 /* The sums of all filters of the chunk over one tile: block by block of channels. */
 static void sum_tile(const struct task *task, int64_t tile)
 {
@@ -246,14 +254,13 @@ static void sum_tile(const struct task *task, int64_t tile)
     const csrconv_tile_kernel kernel = task->wave->isa->kernels[t->tile_vectors - 1];
     const float *bias = task->wave->run->epilogue->bias;
     const float *inputs = task->inputs + csrconv_tiling_load(t, tile) * t->layout.element;
-    float *sums_of_tile = task->sums + (tile - task->begin) * t->tile_vectors * t->layout.lanes;
     const int64_t end = s->block_begin[(task->chunk + 1) * s->blocks];
     for (int64_t i = s->block_begin[task->chunk * s->blocks]; i < end; i++) {
         const struct csrconv_segment *segment = &s->segments[i];
-        float *sums =
-            sums_of_tile + (segment->filter - s->chunk_begin[task->chunk]) * task->filter_floats;
+        float *sums = sums_of(task, tile, segment);
         kernel(inputs, s->nonzeros + segment[0].begin, s->nonzeros + segment[1].begin,
-               segment->is_first ? NULL : sums, bias ? bias[segment->filter] : 0.0F, sums);
+               segment->is_first ? NULL : sums, bias ? bias[segment->filter] : 0.0F, sums,
+               sums_of(task, tile, i + 1 < end ? segment + 1 : segment));
     }
 }
 

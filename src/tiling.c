@@ -1,5 +1,6 @@
 #include "tiling.h"
 
+#include "cpu_features.h"
 #include "pad.h"
 
 #include <math.h>
@@ -89,10 +90,10 @@ static double block_cycles(const struct csrconv_problem *problem, const struct c
     const double nonzeros = (double)csrconv_nonzeros(problem->weights);
     const double segments = (double)csrconv_count_segments(problem->weights, shape, block_channels,
                                                            1 + shape->g.filters / sampled_filters);
-    const double over = (double)block_channels * window / isa->first_cache_bytes;
+    const double over = (double)block_channels * window / (double)csrconv_first_cache_bytes();
     /* Loads that cross a line count twice: without lanes of images all but one alignment do. */
     const double load = t->layout.images_in_lanes ? 1.0 : 1.0 + (double)isa->lanes / 16.0 * 0.8;
-    const double misses = over > 1.0 ? 1.0 + 0.7 * (1.0 - 1.0 / over) : 1.0;
+    const double misses = over > 1.0 ? 1.0 + 0.56 * (1.0 - 1.0 / over) : 1.0;
     const double tile = nonzeros * (vectors * load * misses + 2.0) / loads_per_cycle +
                         segments * (segment_cycles + vectors * vector_sum_cycles) +
                         channels * window / LINE_BYTES * line_cycles;
@@ -105,7 +106,7 @@ static void choose_block(const struct csrconv_problem *problem, const struct csr
                          struct csrconv_tiling *t)
 {
     const int64_t channels = problem->shape.g.channels;
-    t->cycles = INFINITY;
+    t->cycles = HUGE_VAL;
     for (int64_t block = 2;; block = block + (block + 1) / 2) {
         const int64_t tried = block < channels ? block : channels;
         const double cycles = block_cycles(problem, t, isa, tried);

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "complain.h"
 #include "options.h"
+#include "output.h"
 #include "report/progress.h"
 #include "report/report_format.h"
 #include "selection.h"
@@ -143,21 +144,38 @@ static int bench_points(const struct bench_options *o, const struct bench_reques
     return code;
 }
 
-static int save(const struct bench_options *o, const struct report *report)
+/*
+ * The files that were asked for. They are opened before anything is measured, so that no hour of
+ * measuring is lost to a folder that is not there.
+ */
+enum { BENCH_FILES = 3 };
+
+struct bench_file {
+    const char *path; /* NULL: not asked for */
+    const struct report_format *format;
+    struct output *output;
+};
+
+static int open_files(struct bench_file files[BENCH_FILES])
 {
-    const struct {
-        const char *path;
-        const struct report_format *format;
-    } files[] = { { o->csv, &report_format_csv },
-                  { o->json, &report_format_json },
-                  { o->svg, &report_format_svg } };
+    int code = EXIT_DONE;
+    for (int i = 0; i < BENCH_FILES && !code; i++)
+        if (files[i].path)
+            code = output_open(files[i].path, &files[i].output);
+    return code;
+}
+
+static int save_files(struct bench_file files[BENCH_FILES], const struct report *report)
+{
     bool is_stdout_taken = false;
     int code = EXIT_DONE;
-    for (size_t i = 0; i < sizeof files / sizeof *files && !code; i++) {
+    for (int i = 0; i < BENCH_FILES && !code; i++) {
         if (!files[i].path)
             continue;
         is_stdout_taken = is_stdout_taken || strcmp(files[i].path, "-") == 0;
-        code = report_save(report, files[i].format, files[i].path);
+        code = files[i].format->write(report, output_stream(files[i].output));
+        if (!code)
+            code = output_commit(&files[i].output);
     }
     if (!code && !is_stdout_taken)
         code = report_save(report, &report_format_table, "-");
@@ -179,6 +197,9 @@ static int bench_list(const struct bench_options *o, struct bench_request *reque
 {
     struct weights_input weights = { 0 };
     struct bench_count count = { 0 };
+    struct bench_file files[BENCH_FILES] = { { o->csv, &report_format_csv, NULL },
+                                             { o->json, &report_format_json, NULL },
+                                             { o->svg, &report_format_svg, NULL } };
     struct report report;
     int code = o->weights ? read_weights(o, list, &weights) : EXIT_DONE;
     if (o->weights)
@@ -186,9 +207,13 @@ static int bench_list(const struct bench_options *o, struct bench_request *reque
     report_init(&report);
     report.is_explained = o->is_explained;
     if (!code)
+        code = open_files(files);
+    if (!code)
         code = bench_points(o, request, list, &report, &count);
     if (!code)
-        code = save(o, &report);
+        code = save_files(files, &report);
+    for (int i = 0; i < BENCH_FILES; i++)
+        output_abandon(&files[i].output);
     report_free(&report);
     weights_input_free(&weights);
     return code ? code : conclude(&count);

@@ -35,7 +35,9 @@ static void compute_images(const struct workload *w, struct reference *r)
 {
     const struct oracle oracle = oracle_of(w);
     const int64_t filters = w->geometry.filters, plane = w->out_h * w->out_w;
+#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic)
+#endif
     for (int64_t i = 0; i < r->images * filters; i++) {
         const struct oracle_window all = {
             reference_image(r, w, i / filters), i % filters, 0, w->out_h, 0, w->out_w
@@ -71,7 +73,9 @@ static void compute_samples(const struct workload *w, uint64_t seed, struct refe
         s->y = sample_coordinate(&state, w->out_h);
         s->x = sample_coordinate(&state, w->out_w);
     }
+#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 64)
+#endif
     for (int64_t i = 0; i < r->samples; i++) {
         struct reference_sample *s = &r->sample[i];
         const struct oracle_window one = { s->n, s->m, s->y, s->y + 1, s->x, s->x + 1 };

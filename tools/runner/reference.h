@@ -31,10 +31,11 @@ int64_t reference_image(const struct reference *reference, const struct workload
 
 /* How exact an algorithm has to be. */
 struct tolerance {
-    bool is_exact; /* to the bit */
-    bool is_dense; /* adds up the zeros too */
-    double unit;   /* the rounding unit u of its products */
-    double factor; /* on the bound; 1, or 32 for Winograd */
+    bool is_exact;  /* to the bit */
+    bool is_dense;  /* adds up the zeros too */
+    double unit;    /* the rounding unit u of its products */
+    double factor;  /* on the bound; 1, or 32 for Winograd */
+    bool is_mixing; /* errors of neighbouring outputs mix, as Winograd's do */
 };
 
 struct tolerance tolerance_of(const struct workload *workload, const csrconv_algorithm_info *info);

@@ -21,8 +21,9 @@ static enum trial_status status_of(csrconv_status status)
     return family == 1 || family == 3 ? TRIAL_REFUSED : TRIAL_FAILED;
 }
 
-static bool make_plan(struct trial *trial, int threads)
+static bool make_plan(struct trial *trial, const csrconv_algorithm *algorithm, int threads)
 {
+    const csrconv_algorithm *const only[] = { algorithm, NULL };
     const struct workload *w = trial->stage->workload;
     csrconv_plan_options options;
     csrconv_status status;
@@ -32,7 +33,7 @@ static bool make_plan(struct trial *trial, int threads)
     options.algorithm = trial->algorithm.name;
     options.threads = threads;
     options.epilogue = workload_epilogue(w);
-    options.peers = csrconv_peer_table;
+    options.peers = only;
     start = clock_us();
     status = csrconv_plan_create(w->weights, &w->geometry, &options, &trial->plan);
     trial->plan_us = clock_us() - start;
@@ -52,7 +53,7 @@ void trial_make(struct stage *stage, const csrconv_algorithm *algorithm, int thr
     trial->stage = stage;
     trial->algorithm.struct_size = sizeof trial->algorithm;
     csrconv_algorithm_describe(algorithm, &trial->algorithm);
-    if (!make_plan(trial, threads) || !trial->info.workspace_bytes)
+    if (!make_plan(trial, algorithm, threads) || !trial->info.workspace_bytes)
         return;
     trial->workspace = stage->place->allocate(trial->info.workspace_bytes);
     if (!trial->workspace) {

@@ -24,7 +24,8 @@ struct trial {
 };
 
 /*
- * Makes the plan and its workspace. A refusal or a failure is told by status and reason. threads is
+ * Makes the plan and its workspace; the algorithm is one of csrconv's own, a peer, or a test's. A
+ * refusal or a failure is told by status and reason. threads is
  * for CPU plans; 0 = all.
  */
 void trial_make(struct stage *stage, const csrconv_algorithm *algorithm, int threads,

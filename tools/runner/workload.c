@@ -76,6 +76,15 @@ static void fill_random(struct guarded *guarded, struct random_state *state, boo
     }
 }
 
+static double largest_of(const struct guarded *guarded)
+{
+    double largest = 0.0;
+    for (int64_t n = 0; n < guarded->n; n++)
+        for (int64_t i = 0; i < guarded->image; i++)
+            largest = fmax(largest, fabs((double)guarded_image(guarded, n)[i]));
+    return largest;
+}
+
 static int64_t columns_of(const csrconv_geometry *g)
 {
     return g->channels / g->groups * g->kernel_h * g->kernel_w;
@@ -158,6 +167,7 @@ static int make_tensors(struct workload *w, const struct workload_options *o)
                              w->is_misaligned, &w->in)))
         return code;
     fill_random(&w->in, &state, w->is_exact);
+    w->largest_activation = largest_of(&w->in);
     if (o->has_bias && (code = make_bias(w, &state)))
         return code;
     if (!o->has_residual)
@@ -165,6 +175,7 @@ static int make_tensors(struct workload *w, const struct workload_options *o)
     if ((code = workload_make_output(w, &w->residual)))
         return code;
     fill_random(&w->residual, &state, w->is_exact);
+    w->largest_residual = largest_of(&w->residual);
     return EXIT_DONE;
 }
 

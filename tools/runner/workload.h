@@ -49,8 +49,9 @@ struct workload {
     int64_t nonzeros;
     double sparsity; /* as it is */
     int64_t *row_nonzeros;
-    float *row_magnitude; /* sum of |w| of each filter */
-    float *bias;          /* or NULL */
+    float *row_magnitude;                        /* sum of |w| of each filter */
+    float *bias;                                 /* or NULL */
+    double largest_activation, largest_residual; /* magnitudes */
     struct guarded in;
     struct guarded residual; /* block is NULL: none */
     csrconv_activation activation;
