@@ -54,7 +54,7 @@ add_executable(by-cmake "$source/tests/example.c")
 set_target_properties(by-cmake PROPERTIES C_STANDARD 11)
 target_link_libraries(by-cmake PRIVATE csrconv::csrconv)
 TXT
-    if ! { cmake -S "$root/cmake" -B "$root/cmake/build" -Dcsrconv_DIR="$(dirname "$package")" &&
+    if ! { cmake -G Ninja -S "$root/cmake" -B "$root/cmake/build" -Dcsrconv_DIR="$(dirname "$package")" &&
         cmake --build "$root/cmake/build"; } >"$root/log" 2>&1; then
         fail "the example does not build through CMake: $(tail -n 5 "$root/log")"
     fi

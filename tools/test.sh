@@ -127,7 +127,8 @@ stage_aarch64() {
         skip "cross built on x86-64 only"
         return
     fi
-    configure aarch64 --cross-file packaging/aarch64-linux-gnu.ini --buildtype=release \
+    # gcc 12 for Arm fails by an internal error in the vectorizer at -O3 (vect_transform_reduction).
+    configure aarch64 --cross-file packaging/aarch64-linux-gnu.ini --optimization=2 \
         -Dtools=false -Dopenblas=disabled -Donednn=disabled &&
         compile aarch64 && run_tests aarch64 --timeout-multiplier 4
 }
