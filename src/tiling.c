@@ -10,11 +10,14 @@ enum { LINE_BYTES = 64, CACHE_SETS = 64 };
 static const int64_t sampled_filters = 32; /* enough to count segments by */
 
 static const double loads_per_cycle = 2.0;
-static const double line_cycles = 2.0;         /* from the second cache */
-static const double segment_cycles = 14.0;     /* a loop that ends at a number of its own */
-static const double vector_sum_cycles = 1.1;   /* sums taken up and put down again */
-static const double partial_bytes = 256 << 10; /* of the second cache, for the sums of a chunk */
-static const int64_t most_group = 16;          /* tiles: enough for whole rows */
+static const double line_cycles = 2.0;          /* from the second cache */
+static const double segment_cycles = 14.0;      /* a loop that ends at a number of its own */
+static const double vector_sum_cycles = 1.1;    /* sums taken up and put down again */
+static const double input_cycles = 0.8;         /* to lay a float out */
+static const double output_cycles = 0.8;        /* to store one, the images one after the other */
+static const double spread_output_cycles = 4.0; /* the same into a vector of images at once */
+static const double partial_bytes = 256 << 10;  /* of the second cache, for the sums of a chunk */
+static const int64_t most_group = 16;           /* tiles: enough for whole rows */
 
 /* Tiles of the same size, as few as fit the registers. */
 static void cut_tiles(struct csrconv_tiling *t, const struct csrconv_tile_isa *isa)
@@ -99,7 +102,9 @@ static double block_cycles(const struct csrconv_problem *problem, const struct c
                         channels * window / LINE_BYTES * line_cycles;
     const double output = (double)shape->out_image * (double)t->images;
     const double input = (double)shape->padded_image * (double)t->images;
-    return tile * (double)t->tiles + 0.8 * output + (t->layout.in_place ? 0.0 : 0.4 * input);
+    return tile * (double)t->tiles +
+           output * (t->layout.images_in_lanes ? spread_output_cycles : output_cycles) +
+           (t->layout.in_place ? 0.0 : input * input_cycles);
 }
 
 static void choose_block(const struct csrconv_problem *problem, const struct csrconv_tile_isa *isa,
