@@ -49,6 +49,16 @@ csrconv_status csrconv_need_avx512(void)
 
 #else
 
+csrconv_status csrconv_need_avx2(void)
+{
+    return csrconv_fail(CSRCONV_NOT_SUPPORTED, "this is not an x86-64 processor");
+}
+
+csrconv_status csrconv_need_avx512(void)
+{
+    return csrconv_need_avx2();
+}
+
 int64_t csrconv_cache_bytes(int level)
 {
     return usual_cache_bytes(level);

@@ -4,7 +4,7 @@
 
 #include "csrconv.h"
 
-/* CSRCONV_OK or CSRCONV_NOT_SUPPORTED with what is missing. On x86-64 only. */
+/* CSRCONV_OK or CSRCONV_NOT_SUPPORTED with what is missing. */
 csrconv_status csrconv_need_avx2(void);
 csrconv_status csrconv_need_avx512(void);
 
