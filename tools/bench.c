@@ -21,15 +21,37 @@ struct bench {
     struct reference reference;
     struct stage stage;
     int threads;            /* of the trials below */
-    struct trial *trials;   /* selection_count() */
+    int count;              /* of the algorithms: those of the selection, then the variants */
+    struct trial *trials;   /* count */
     struct timing *timings; /* of those that passed */
     int timed;
     char chosen[64]; /* what the automatic choice takes */
 };
 
+static int length_of(const csrconv_algorithm *const *table)
+{
+    int length = 0;
+    while (table && table[length])
+        length++;
+    return length;
+}
+
+static const csrconv_algorithm *algorithm_of(const struct bench *b, int index)
+{
+    const int selected = selection_count();
+    return index < selected ? selection_algorithm(index) : b->request->variants[index - selected];
+}
+
+static bool is_of_device(const struct bench *b, int index)
+{
+    csrconv_algorithm_info info = { .struct_size = sizeof info };
+    csrconv_algorithm_describe(algorithm_of(b, index), &info);
+    return info.device == b->request->device;
+}
+
 static bool is_wanted(const struct bench *b, int index)
 {
-    return b->request->wanted[index] && selection_info(index).device == b->request->device;
+    return (index >= selection_count() || b->request->wanted[index]) && is_of_device(b, index);
 }
 
 /* The automatic choice for this problem, "" if there is none. */
@@ -52,10 +74,10 @@ static void find_choice(struct bench *b)
 static void verify_trials(struct bench *b)
 {
     const int64_t n = b->workload.geometry.batch;
-    for (int i = 0; i < selection_count(); i++) {
+    for (int i = 0; i < b->count; i++) {
         if (!is_wanted(b, i))
             continue;
-        trial_make(&b->stage, selection_algorithm(i), b->threads, &b->trials[i]);
+        trial_make(&b->stage, algorithm_of(b, i), b->threads, &b->trials[i]);
         trial_verify(&b->trials[i], &b->reference, n);
     }
 }
@@ -69,16 +91,16 @@ static bool has_passed(const struct trial *trial)
 static void cross_check(struct bench *b, int index)
 {
     struct trial extra;
-    for (int i = 0; i < selection_count(); i++)
+    for (int i = 0; i < b->count; i++)
         if (i != index && has_passed(&b->trials[i])) {
             trial_cross_check(&b->trials[index], &b->trials[i]);
             return;
         }
-    for (int i = 0; i < selection_count(); i++) {
+    for (int i = 0; i < b->count; i++) {
         bool done;
-        if (i == index || b->request->wanted[i] || selection_info(i).device != b->request->device)
+        if (i == index || is_wanted(b, i) || !is_of_device(b, i))
             continue;
-        trial_make(&b->stage, selection_algorithm(i), b->threads, &extra);
+        trial_make(&b->stage, algorithm_of(b, i), b->threads, &extra);
         done = has_passed(&extra);
         if (done)
             trial_cross_check(&b->trials[index], &extra);
@@ -95,7 +117,7 @@ static int time_trials(struct bench *b, bool is_cold)
     double taken;
     int code;
     b->timed = 0;
-    for (int i = 0; i < selection_count(); i++)
+    for (int i = 0; i < b->count; i++)
         if (has_passed(&b->trials[i]))
             b->timings[b->timed++].trial = &b->trials[i];
     code = timing_run(b->timings, b->timed, &options);
@@ -109,7 +131,7 @@ static int time_trials(struct bench *b, bool is_cold)
 /* What a plan says that "all" comes to; one that was refused would have had as many as another. */
 static int threads_of(const struct bench *b, const struct trial *trial)
 {
-    for (int i = 0; i < selection_count() && !trial->info.threads; i++)
+    for (int i = 0; i < b->count && !trial->info.threads; i++)
         if (b->trials[i].plan)
             trial = &b->trials[i];
     return trial->info.threads ? trial->info.threads : b->threads;
@@ -216,7 +238,7 @@ static int bench_team(struct bench *b, struct report *report, struct bench_count
     int code = EXIT_DONE;
     find_choice(b);
     verify_trials(b);
-    for (int i = 0; i < selection_count() && !code; i++) {
+    for (int i = 0; i < b->count && !code; i++) {
         struct trial *trial = &b->trials[i];
         if (!trial->stage)
             continue;
@@ -232,7 +254,7 @@ static int bench_team(struct bench *b, struct report *report, struct bench_count
         code = time_and_report(b, false, report, count);
     if (!code && b->request->is_cold)
         code = time_and_report(b, true, report, count);
-    for (int i = 0; i < selection_count(); i++)
+    for (int i = 0; i < b->count; i++)
         if (b->trials[i].stage)
             trial_free(&b->trials[i]);
     return code;
@@ -244,14 +266,15 @@ static int set_up(struct bench *b, float **dense)
     struct workload_options options = { .seed = request->seed, .sparsity = b->point->sparsity };
     int code;
     problem_format(&b->point->geometry, b->descriptor);
+    b->count = selection_count() + length_of(request->variants);
     if (request->weights) {
         options.pattern = request->weights->digest;
         options.weights = *dense = weights_input_dense(request->weights);
         if (!*dense)
             return EXIT_WRONG;
     }
-    b->trials = calloc((size_t)selection_count(), sizeof *b->trials);
-    b->timings = calloc((size_t)selection_count(), sizeof *b->timings);
+    b->trials = calloc((size_t)b->count, sizeof *b->trials);
+    b->timings = calloc((size_t)b->count, sizeof *b->timings);
     if (!b->trials || !b->timings)
         return complain(EXIT_WRONG, "memory", "no room for the trials");
     if ((code = workload_make(&b->point->geometry, &options, &b->workload)) ||
@@ -269,7 +292,7 @@ int bench_point(const struct bench_request *request, const struct problem_point 
     int code = set_up(&b, &dense);
     for (size_t i = 0; i < teams && !code; i++) {
         b.threads = request->threads->count ? (int)request->threads->items[i] : 0;
-        memset(b.trials, 0, (size_t)selection_count() * sizeof *b.trials);
+        memset(b.trials, 0, (size_t)b.count * sizeof *b.trials);
         code = bench_team(&b, report, count);
     }
     free(b.trials);
