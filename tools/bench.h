@@ -17,6 +17,7 @@ struct bench_request {
     uint64_t seed;
     double min_time_s;
     bool is_cold;                        /* measure with cold caches too */
+    bool is_one_sparsity;                /* say by the model from which one it would pay */
     bool is_explained;                   /* measure the peak beside each time */
     const struct weights_input *weights; /* NULL: generated */
 };
