@@ -72,6 +72,7 @@ class Reproduce(support.Case):
             self.assertEqual(text.count("\n" + start), 2, start)
         if self.rows("out/ablation.csv"):
             self.assertEqual(text.count("\n| tiny:one | "), 2)
+            self.assertIn("### tiny, batch 3, cpu, 2 threads, hot", text)
             for name in VARIANTS:
                 self.assertIn(f"\n- `{name}`: ", text)
         # A table has as many cells in each row as headings.

@@ -84,12 +84,13 @@ static void write_comparability(const struct reproduction *r, FILE *stream)
           stream);
 }
 
-static void write_setting(const struct analysis *analysis, size_t ordinal, FILE *stream)
+static void write_setting(const struct analysis *analysis, size_t ordinal, const char *before,
+                          FILE *stream)
 {
     for (size_t i = 0; i < analysis->case_count; i++)
         if (analysis->cases[i].ordinal == ordinal) {
             char *const setting = show_setting(analysis->cases[i].key);
-            fprintf(stream, "\n### %s\n\n", setting ? setting : "one setting");
+            fprintf(stream, "\n### %s%s\n\n", before, setting ? setting : "one setting");
             free(setting);
             return;
         }
@@ -102,7 +103,7 @@ static int write_network(const struct reproduction_network *network, FILE *strea
     const int code = analyse(&network->report, &analysis);
     fprintf(stream, "\n## %s\n", network->name);
     for (size_t ordinal = 0; ordinal < analysis.ordinal_count && !code; ordinal++) {
-        write_setting(&analysis, ordinal, stream);
+        write_setting(&analysis, ordinal, "", stream);
         reproduction_layers(&analysis, ordinal, &peers, stream);
         reproduction_speed_ups(&analysis, ordinal, network->name, &peers, stream);
         reproduction_totals(&analysis, ordinal, stream);
@@ -135,9 +136,11 @@ static int write_ablation(const struct reproduction *r, FILE *stream)
         fprintf(stream, "- `%s`: %s\n", r->variants[i].name, r->variants[i].meaning);
     for (size_t i = 0; i < r->count; i++) {
         struct analysis analysis;
+        char before[80];
         const int code = analyse(&r->networks[i].ablation, &analysis);
+        snprintf(before, sizeof before, "%s, ", r->networks[i].name);
         for (size_t ordinal = 0; ordinal < analysis.ordinal_count && !code; ordinal++) {
-            write_setting(&analysis, ordinal, stream);
+            write_setting(&analysis, ordinal, before, stream);
             reproduction_ablation(&analysis, ordinal, r, stream);
         }
         analysis_free(&analysis);
