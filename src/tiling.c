@@ -116,7 +116,8 @@ static void choose_block(const struct csrconv_problem *problem, const struct csr
 {
     const int64_t channels = problem->shape.g.channels;
     t->cycles = HUGE_VAL;
-    for (int64_t block = 2;; block = block + (block + 1) / 2) {
+    for (int64_t block = problem->without.channel_blocks ? channels : 2;;
+         block = block + (block + 1) / 2) {
         const int64_t tried = block < channels ? block : channels;
         const double cycles = block_cycles(problem, t, isa, tried);
         if (cycles < t->cycles) {
@@ -141,9 +142,12 @@ static void choose_chunks(const struct csrconv_problem *problem, int64_t images,
     if (blocks * t->tiles * chunks < wanted)
         chunks = (wanted + blocks * t->tiles - 1) / (blocks * t->tiles);
     t->cut.chunks = chunks < filters ? chunks : filters;
+    t->cut.is_as_they_come = problem->without.segment_order;
     t->group = (int64_t)(room * (double)t->cut.chunks / (sums * (double)filters));
     if (t->group > blocks * t->tiles * t->cut.chunks / wanted)
         t->group = blocks * t->tiles * t->cut.chunks / wanted;
+    if (problem->without.grouped_stores)
+        t->group = 1;
     t->group = t->group < 1 ? 1 : t->group < most_group ? t->group : most_group;
     if (t->group > t->tiles)
         t->group = t->tiles;

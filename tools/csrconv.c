@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &command_run,  &command_verify,  &command_bench, &command_prune,
-    &command_info, &command_compare, NULL,
+    &command_run,  &command_verify,  &command_bench,     &command_prune,
+    &command_info, &command_compare, &command_reproduce, NULL,
 };
 
 static void print_help(FILE *stream)
