@@ -111,6 +111,18 @@ static csrconv_status fill_products(struct csrconv_shape *s)
     return CSRCONV_OK;
 }
 
+/*
+ * With one output along an axis its stride means nothing. Keeps it within the padded extent, so
+ * that positions can be rounded up to strides without overflow.
+ */
+static void limit_strides(struct csrconv_shape *s)
+{
+    if (s->g.stride_h > s->padded_h)
+        s->g.stride_h = s->padded_h;
+    if (s->g.stride_w > s->padded_w)
+        s->g.stride_w = s->padded_w;
+}
+
 /* The distance between images, and that a whole batch of them can be addressed in bytes. */
 static csrconv_status fill_batch_stride(const char *what, int64_t batch, int64_t image,
                                         int64_t *stride)
@@ -145,6 +157,7 @@ csrconv_status csrconv_shape_init(struct csrconv_shape *shape, const csrconv_geo
         (status = fill_batch_stride("out_batch_stride", shape->g.batch, shape->out_image,
                                     &shape->g.out_batch_stride)))
         return status;
+    limit_strides(shape);
     if (csrconv_multiply_overflows(shape->g.batch, shape->padded_image, &padded_floats) ||
         csrconv_multiply_overflows(padded_floats, (int64_t)sizeof(float), &padded_bytes))
         return overflow("batch * channels * padded height * padded width");

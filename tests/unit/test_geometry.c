@@ -231,6 +231,23 @@ static void a_shape_has_what_follows_from_it(void **state)
     assert_int_equal(s.g.out_batch_stride, s.out_image);
 }
 
+/* They leave one output, whatever they are, and must not overflow where they are added to. */
+static void strides_end_at_the_padded_extent(void **state)
+{
+    csrconv_geometry g = geometry_of(2, 5, 7, 4, 3, 2);
+    struct csrconv_shape s;
+    (void)state;
+    g.pad_top = 4;
+    g.pad_right = 1;
+    g.stride_h = INT64_MAX;
+    g.stride_w = 8;
+    assert_ok(csrconv_shape_init(&s, &g));
+    assert_int_equal(s.out_h, 1);
+    assert_int_equal(s.out_w, 1);
+    assert_int_equal(s.g.stride_h, 9);
+    assert_int_equal(s.g.stride_w, 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +259,7 @@ int main(void)
         cmocka_unit_test(every_product_that_overflows_is_refused),
         cmocka_unit_test(bad_calls_are_told_apart),
         cmocka_unit_test(a_shape_has_what_follows_from_it),
+        cmocka_unit_test(strides_end_at_the_padded_extent),
     };
     return cmocka_run_group_tests_name("geometry", tests, NULL, NULL);
 }
