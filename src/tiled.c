@@ -306,10 +306,12 @@ static void run_task(const struct task *task)
     const struct wave *wave = task->wave;
     const struct part *part = wave->part;
     const int64_t *chunk_begin = &part->segments.chunk_begin[task->chunk];
-    struct csrconv_stored stored = { task->stretches, 0, 0, task->sums, task->spare };
+    struct csrconv_stored stored = { task->stretches, find_stretches(task), 0, task->sums,
+                                     task->spare };
+    if (!stored.count) /* the tiles lie between the outputs of one row and those of the next */
+        return;
     for (int64_t tile = task->begin; tile < task->end; tile++)
         sum_tile(task, tile);
-    stored.count = find_stretches(task);
     stored.vectors = (task->end - task->begin) * part->tiling.tile_vectors;
     for (int64_t m = chunk_begin[0]; m < chunk_begin[1]; m++) {
         if (m + FILTERS_AHEAD < chunk_begin[1])
