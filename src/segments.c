@@ -1,7 +1,6 @@
 #include "segments.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The channel over all groups of nonzero i of filter m. */
@@ -114,12 +113,26 @@ static bool has_segment(const struct filler *f, int64_t m, int64_t block, int64_
     return true;
 }
 
-static int by_nonzeros(const void *a, const void *b)
+static bool is_before(const struct candidate *a, const struct candidate *b)
 {
-    const struct candidate *x = a, *y = b;
-    if (x->nonzeros != y->nonzeros)
-        return (x->nonzeros > y->nonzeros) - (x->nonzeros < y->nonzeros);
-    return (x->m > y->m) - (x->m < y->m);
+    return a->nonzeros != b->nonzeros ? a->nonzeros < b->nonzeros : a->m < b->m;
+}
+
+/* By nonzeros, then by filter. Shell's sort: that of the C library may take memory of its own. */
+static void sort_candidates(struct candidate *candidates, int64_t count)
+{
+    int64_t gap = 1;
+    while (gap < count / 3)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3) {
+        for (int64_t i = gap; i < count; i++) {
+            const struct candidate moved = candidates[i];
+            int64_t at = i;
+            for (; at >= gap && is_before(&moved, &candidates[at - gap]); at -= gap)
+                candidates[at] = candidates[at - gap];
+            candidates[at] = moved;
+        }
+    }
 }
 
 static void place_segment(struct filler *f, int64_t m, int64_t nonzeros)
@@ -139,15 +152,15 @@ static void fill_chunk(struct filler *f, int64_t chunk)
 {
     struct csrconv_segments *s = f->s;
     for (int64_t block = 0; block < s->blocks; block++) {
-        size_t count = 0;
+        int64_t count = 0;
         s->block_begin[chunk * s->blocks + block] = f->segment;
         for (int64_t m = s->chunk_begin[chunk]; m < s->chunk_begin[chunk + 1]; m++) {
             int64_t end;
             if (has_segment(f, m, block, &end))
                 f->candidates[count++] = (struct candidate){ m, end - f->next[m] };
         }
-        qsort(f->candidates, count, sizeof *f->candidates, by_nonzeros);
-        for (size_t i = 0; i < count; i++)
+        sort_candidates(f->candidates, count);
+        for (int64_t i = 0; i < count; i++)
             place_segment(f, f->candidates[i].m, f->candidates[i].nonzeros);
     }
 }
