@@ -7,6 +7,7 @@ enum { USUAL_CACHE_BYTES = 32 << 10 };
 #if defined(__x86_64__)
 
 #include <cpuid.h>
+#include <stdatomic.h>
 
 /* The leaves of Intel and of AMD that list the caches are laid out alike. */
 static int64_t cache_in_leaf(unsigned leaf)
@@ -22,11 +23,23 @@ static int64_t cache_in_leaf(unsigned leaf)
     return 0;
 }
 
-int64_t csrconv_first_cache_bytes(void)
+static int64_t ask_for_first_cache(void)
 {
     const int64_t intel = cache_in_leaf(4);
     const int64_t found = intel ? intel : cache_in_leaf(0x8000001dU);
     return found ? found : USUAL_CACHE_BYTES;
+}
+
+/* Asked once: cpuid leaves a virtual machine, which takes as long as a small plan. */
+int64_t csrconv_first_cache_bytes(void)
+{
+    static _Atomic int64_t known;
+    int64_t bytes = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!bytes) {
+        bytes = ask_for_first_cache();
+        atomic_store_explicit(&known, bytes, memory_order_relaxed);
+    }
+    return bytes;
 }
 
 csrconv_status csrconv_need_avx2(void)
