@@ -11,6 +11,8 @@
 #include "memory.h"
 #include "team.h"
 
+#include <stdbool.h>
+
 /* What an algorithm is asked to run; everything here has been checked. */
 struct csrconv_problem {
     struct csrconv_shape shape;
@@ -28,6 +30,7 @@ struct csrconv_prepared {
     struct csrconv_memory memory; /* to take the state from */
     void *state;                  /* of the algorithm */
     size_t workspace_bytes;
+    bool is_in_place;                    /* lay_out has nothing to do for this problem */
     char detail[CSRCONV_DETAIL_BYTES];   /* how the problem is mapped, for people */
     char variant[CSRCONV_VARIANT_BYTES]; /* the vendor's algorithm, of a peer; else "" */
 };
