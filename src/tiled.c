@@ -1,6 +1,7 @@
 #include "tiled.h"
 
 #include "cpu_model.h"
+#include "status.h"
 #include "tile_pack.h"
 #include "tiling.h"
 
@@ -72,7 +73,11 @@ static csrconv_status divide(const struct csrconv_problem *problem,
 csrconv_status csrconv_tiled_refuse(const struct csrconv_problem *problem,
                                     const struct csrconv_tile_isa *isa)
 {
+    const int64_t filters = problem->shape.g.filters;
     struct csrconv_tile_layout layout;
+    if (filters > INT32_MAX)
+        return csrconv_fail(CSRCONV_NOT_SUPPORTED,
+                            "%" PRId64 " filters: they are counted in 32 bits", filters);
     return csrconv_tile_layout_init(&layout, &problem->shape, isa->lanes, false);
 }
 
@@ -132,6 +137,11 @@ static int64_t part_floats(const struct part *part, const struct csrconv_team *t
                : 0;
 }
 
+static bool is_in_place(const struct part *part)
+{
+    return !part->is_used || part->tiling.layout.in_place;
+}
+
 static int explain_part(const struct part *part, char *text, size_t size)
 {
     const struct csrconv_tiling *t = &part->tiling;
@@ -171,6 +181,7 @@ csrconv_status csrconv_tiled_prepare(const struct csrconv_problem *problem,
     prepared->workspace_bytes = (size_t)(part_floats(&tiled->vectors, &problem->team) +
                                          part_floats(&tiled->singles, &problem->team)) *
                                 sizeof(float);
+    prepared->is_in_place = is_in_place(&tiled->vectors) && is_in_place(&tiled->singles);
     used = explain_part(&tiled->vectors, prepared->detail, sizeof prepared->detail);
     explain_part(&tiled->singles, prepared->detail + used, sizeof prepared->detail - (size_t)used);
     return CSRCONV_OK;

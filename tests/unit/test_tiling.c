@@ -2,6 +2,7 @@
 #include "tile_fixture.h"
 
 #include "tile_pack.h"
+#include "tiled.h"
 #include "tiling.h"
 
 #include <string.h>
@@ -148,6 +149,8 @@ static void check_in_place(const struct sample *s)
     const csrconv_geometry *g = &shape->g;
     if (!l->in_place)
         return;
+    assert_int_equal(g->stride_h, 1);
+    assert_int_equal(g->stride_w, 1);
     assert_int_equal(l->pitch, g->width);
     assert_int_equal(l->channel_stride, shape->plane);
     assert_int_equal(l->element, 1);
@@ -163,6 +166,16 @@ static void inputs_in_place_are_the_callers(void **state)
     each_sample(check_in_place);
 }
 
+static void more_filters_than_32_bits_count_are_refused(void **state)
+{
+    const csrconv_geometry g = geometry_of(1, 1, 1, INT64_C(1) << 31, 1, 1);
+    struct csrconv_problem problem = { 0 };
+    (void)state;
+    assert_ok(csrconv_shape_init(&problem.shape, &g));
+    assert_fails(csrconv_tiled_refuse(&problem, &plain_isa_of_8), CSRCONV_NOT_SUPPORTED,
+                 "2147483648 filters");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +184,7 @@ int main(void)
         cmocka_unit_test(every_output_is_stored_once),
         cmocka_unit_test(tiles_read_within_the_image),
         cmocka_unit_test(inputs_in_place_are_the_callers),
+        cmocka_unit_test(more_filters_than_32_bits_count_are_refused),
     };
     return cmocka_run_group_tests_name("tiling", tests, NULL, NULL);
 }
