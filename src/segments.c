@@ -15,8 +15,11 @@ static int64_t channel_of(const struct csrconv_weights *w, const struct csrconv_
 static int64_t run_end(const struct csrconv_weights *w, const struct csrconv_shape *shape,
                        int64_t m, int64_t i, int64_t block_channels)
 {
+    const int64_t group_begin = m / shape->group_filters * shape->group_channels;
     const int64_t block = channel_of(w, shape, m, i) / block_channels;
-    while (i < w->indptr[m + 1] && channel_of(w, shape, m, i) / block_channels == block)
+    const int64_t channels = (block + 1) * block_channels - group_begin; /* of the group, so far */
+    const int64_t end = channels * shape->g.kernel_h * shape->g.kernel_w;
+    while (i < w->indptr[m + 1] && w->indices[i] < end)
         i++;
     return i;
 }
