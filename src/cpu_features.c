@@ -2,7 +2,10 @@
 
 #include "status.h"
 
-enum { USUAL_CACHE_BYTES = 32 << 10 };
+static int64_t usual_cache_bytes(int level)
+{
+    return level == 1 ? 32 << 10 : 512 << 10;
+}
 
 #if defined(__x86_64__)
 
@@ -10,36 +13,35 @@ enum { USUAL_CACHE_BYTES = 32 << 10 };
 #include <stdatomic.h>
 
 /* The leaves of Intel and of AMD that list the caches are laid out alike. */
-static int64_t cache_in_leaf(unsigned leaf)
+static int64_t cache_in_leaf(unsigned leaf, int level)
 {
-    unsigned type, ways, sets, unused;
+    enum { NONE = 0, INSTRUCTIONS = 2 };
+    unsigned kind, lines, sets, unused;
     for (unsigned i = 0; i < 8; i++) {
-        if (!__get_cpuid_count(leaf, i, &type, &ways, &sets, &unused) || (type & 31) == 0)
+        if (!__get_cpuid_count(leaf, i, &kind, &lines, &sets, &unused) || (kind & 31) == NONE)
             return 0;
-        if ((type & 31) == 1 && (type >> 5 & 7) == 1) /* data, level 1 */
-            return (int64_t)((ways >> 22) + 1) * ((ways >> 12 & 1023) + 1) * ((ways & 4095) + 1) *
-                   ((int64_t)sets + 1);
+        if ((kind & 31) != INSTRUCTIONS && (kind >> 5 & 7) == (unsigned)level)
+            return (int64_t)((lines >> 22) + 1) * ((lines >> 12 & 1023) + 1) *
+                   ((lines & 4095) + 1) * ((int64_t)sets + 1);
     }
     return 0;
 }
 
-static int64_t ask_for_first_cache(void)
+static int64_t ask_for_cache(int level)
 {
-    const int64_t intel = cache_in_leaf(4);
-    const int64_t found = intel ? intel : cache_in_leaf(0x8000001dU);
-    return found ? found : USUAL_CACHE_BYTES;
+    const int64_t intel = cache_in_leaf(4, level);
+    const int64_t found = intel ? intel : cache_in_leaf(0x8000001dU, level);
+    return found ? found : usual_cache_bytes(level);
 }
 
 /* Asked once: cpuid leaves a virtual machine, which takes as long as a small plan. */
-int64_t csrconv_first_cache_bytes(void)
+int64_t csrconv_cache_bytes(int level)
 {
-    static _Atomic int64_t known;
-    int64_t bytes = atomic_load_explicit(&known, memory_order_relaxed);
-    if (!bytes) {
-        bytes = ask_for_first_cache();
-        atomic_store_explicit(&known, bytes, memory_order_relaxed);
-    }
-    return bytes;
+    static _Atomic int64_t known[2];
+    _Atomic int64_t *bytes = &known[level - 1];
+    if (!atomic_load_explicit(bytes, memory_order_relaxed))
+        atomic_store_explicit(bytes, ask_for_cache(level), memory_order_relaxed);
+    return atomic_load_explicit(bytes, memory_order_relaxed);
 }
 
 csrconv_status csrconv_need_avx2(void)
@@ -58,9 +60,19 @@ csrconv_status csrconv_need_avx512(void)
 
 #else
 
-int64_t csrconv_first_cache_bytes(void)
+csrconv_status csrconv_need_avx2(void)
 {
-    return USUAL_CACHE_BYTES;
+    return csrconv_fail(CSRCONV_NOT_SUPPORTED, "this is not an x86-64 processor");
+}
+
+csrconv_status csrconv_need_avx512(void)
+{
+    return csrconv_need_avx2();
+}
+
+int64_t csrconv_cache_bytes(int level)
+{
+    return usual_cache_bytes(level);
 }
 
 #endif

@@ -4,11 +4,11 @@
 
 #include "csrconv.h"
 
-/* CSRCONV_OK or CSRCONV_NOT_SUPPORTED with what is missing. On x86-64 only. */
+/* CSRCONV_OK or CSRCONV_NOT_SUPPORTED with what is missing. */
 csrconv_status csrconv_need_avx2(void);
 csrconv_status csrconv_need_avx512(void);
 
-/* Bytes of the first data cache; what is usual if the processor does not tell. */
-int64_t csrconv_first_cache_bytes(void);
+/* Bytes of a data cache of one core, level 1 or 2; what is usual if the processor does not tell. */
+int64_t csrconv_cache_bytes(int level);
 
 #endif

@@ -54,6 +54,14 @@ static void spread_cells(const struct row *row, const struct csrconv_image_block
                 lane < block->count ? from[lane * stride + cell * row->step] : 0.0F;
 }
 
+/* Of 8 or 16 floats: sizes that the compiler knows are copied without a call. */
+static void copy_vector(const float *from, int64_t lanes, float *to)
+{
+    memcpy(to, from, 8 * sizeof *to);
+    if (lanes == MOST_LANES)
+        memcpy(to + 8, from + 8, 8 * sizeof *to);
+}
+
 /* Cells that do not follow each other in the input: whole squares, of which some are kept. */
 static void transpose_some_cells(const struct row *row, const struct csrconv_image_block *block,
                                  const struct csrconv_tile_isa *isa, const float *from, float *to)
@@ -61,12 +69,12 @@ static void transpose_some_cells(const struct row *row, const struct csrconv_ima
     float square[MOST_LANES * MOST_LANES];
     const int64_t lanes = isa->lanes, stride = block->run->shape->g.in_batch_stride;
     const int64_t span = (row->end - row->first - 1) * row->step + 1;
+    int64_t cell = 0;
     for (int64_t at = 0; at < span; at += lanes) {
         const int64_t columns = span - at < lanes ? span - at : lanes;
         isa->transpose(from + at, stride, columns, square, lanes);
-        for (int64_t i = (row->step - at % row->step) % row->step; i < columns; i += row->step)
-            memcpy(to + (at + i) / row->step * lanes, square + i * lanes,
-                   (size_t)lanes * sizeof *to);
+        for (int64_t i = cell * row->step - at; i < columns; i += row->step)
+            copy_vector(square + i * lanes, lanes, to + cell++ * lanes);
     }
 }
 

@@ -11,13 +11,14 @@ static const int64_t sampled_filters = 32; /* enough to count segments by */
 
 static const double loads_per_cycle = 2.0;
 static const double line_cycles = 2.0;          /* from the second cache */
+static const double second_cache_bytes = 42.0;  /* a cycle */
 static const double segment_cycles = 14.0;      /* a loop that ends at a number of its own */
 static const double vector_sum_cycles = 1.1;    /* sums taken up and put down again */
 static const double input_cycles = 0.8;         /* to lay a float out */
 static const double output_cycles = 0.8;        /* to store one, the images one after the other */
 static const double spread_output_cycles = 4.0; /* the same into a vector of images at once */
-static const double partial_bytes = 256 << 10;  /* of the second cache, for the sums of a chunk */
-static const int64_t most_group = 16;           /* tiles: enough for whole rows */
+static const double sums_share = 0.5;           /* of the second cache, for the sums of a chunk */
+static const int64_t most_group = 8;            /* tiles: enough for whole rows */
 
 /* Tiles of the same size, as few as fit the registers. */
 static void cut_tiles(struct csrconv_tiling *t, const struct csrconv_tile_isa *isa)
@@ -93,10 +94,13 @@ static double block_cycles(const struct csrconv_problem *problem, const struct c
     const double nonzeros = (double)csrconv_nonzeros(problem->weights);
     const double segments = (double)csrconv_count_segments(problem->weights, shape, block_channels,
                                                            1 + shape->g.filters / sampled_filters);
-    const double over = (double)block_channels * window / (double)csrconv_first_cache_bytes();
+    const double over = (double)block_channels * window / (double)csrconv_cache_bytes(1);
     /* Loads that cross a line count twice: without lanes of images all but one alignment do. */
     const double load = t->layout.images_in_lanes ? 1.0 : 1.0 + (double)isa->lanes / 16.0 * 0.8;
-    const double misses = over > 1.0 ? 1.0 + 0.56 * (1.0 - 1.0 / over) : 1.0;
+    /* A load from the second cache, in loads from the first. */
+    const double far_load =
+        (double)isa->lanes * (double)sizeof(float) / second_cache_bytes * loads_per_cycle;
+    const double misses = over > 1.0 ? 1.0 + (far_load - 1.0) * (1.0 - 1.0 / over) : 1.0;
     const double tile = nonzeros * (vectors * load * misses + 2.0) / loads_per_cycle +
                         segments * (segment_cycles + vectors * vector_sum_cycles) +
                         channels * window / LINE_BYTES * line_cycles;
@@ -132,11 +136,12 @@ static void choose_chunks(const struct csrconv_problem *problem, int64_t images,
     const int64_t blocks = (images + t->images - 1) / t->images;
     const double sums = (double)(t->tile_vectors * t->layout.lanes) * (double)sizeof(float);
     const int64_t wanted = threads > 1 ? 4 * threads : 1;
-    int64_t chunks = (int64_t)ceil(sums * (double)filters / partial_bytes);
+    const double room = sums_share * (double)csrconv_cache_bytes(2);
+    int64_t chunks = (int64_t)ceil(sums * (double)filters / room);
     if (blocks * t->tiles * chunks < wanted)
         chunks = (wanted + blocks * t->tiles - 1) / (blocks * t->tiles);
     t->cut.chunks = chunks < filters ? chunks : filters;
-    t->group = (int64_t)(partial_bytes * (double)t->cut.chunks / (sums * (double)filters));
+    t->group = (int64_t)(room * (double)t->cut.chunks / (sums * (double)filters));
     if (t->group > blocks * t->tiles * t->cut.chunks / wanted)
         t->group = blocks * t->tiles * t->cut.chunks / wanted;
     t->group = t->group < 1 ? 1 : t->group < most_group ? t->group : most_group;
