@@ -77,6 +77,24 @@ static csrconv_status axis_output(const struct axis *a, int64_t *padded, int64_t
     return CSRCONV_OK;
 }
 
+static void limit(int64_t *value, int64_t most)
+{
+    if (*value > most)
+        *value = most;
+}
+
+/*
+ * A stride or dilation beyond the padded extent is one that no second position or second weight
+ * steps by: any other such value gives the same, and sums with this one do not overflow.
+ */
+static void limit_steps(struct csrconv_shape *s)
+{
+    limit(&s->g.stride_h, s->padded_h);
+    limit(&s->g.stride_w, s->padded_w);
+    limit(&s->g.dilation_h, s->padded_h);
+    limit(&s->g.dilation_w, s->padded_w);
+}
+
 static csrconv_status fill_outputs(struct csrconv_shape *s)
 {
     const csrconv_geometry *g = &s->g;
@@ -87,6 +105,8 @@ static csrconv_status fill_outputs(struct csrconv_shape *s)
     csrconv_status status = axis_output(&rows, &s->padded_h, &s->out_h);
     if (!status)
         status = axis_output(&columns, &s->padded_w, &s->out_w);
+    if (!status)
+        limit_steps(s);
     return status;
 }
 
@@ -109,18 +129,6 @@ static csrconv_status fill_products(struct csrconv_shape *s)
         csrconv_multiply_overflows(g->filters, s->out_plane, &s->out_image))
         return overflow("filters * out_height * out_width");
     return CSRCONV_OK;
-}
-
-/*
- * With one output along an axis its stride means nothing. Keeps it within the padded extent, so
- * that positions can be rounded up to strides without overflow.
- */
-static void limit_strides(struct csrconv_shape *s)
-{
-    if (s->g.stride_h > s->padded_h)
-        s->g.stride_h = s->padded_h;
-    if (s->g.stride_w > s->padded_w)
-        s->g.stride_w = s->padded_w;
 }
 
 /* The distance between images, and that a whole batch of them can be addressed in bytes. */
@@ -157,7 +165,6 @@ csrconv_status csrconv_shape_init(struct csrconv_shape *shape, const csrconv_geo
         (status = fill_batch_stride("out_batch_stride", shape->g.batch, shape->out_image,
                                     &shape->g.out_batch_stride)))
         return status;
-    limit_strides(shape);
     if (csrconv_multiply_overflows(shape->g.batch, shape->padded_image, &padded_floats) ||
         csrconv_multiply_overflows(padded_floats, (int64_t)sizeof(float), &padded_bytes))
         return overflow("batch * channels * padded height * padded width");

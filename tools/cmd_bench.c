@@ -56,22 +56,12 @@ struct bench_options {
 
 static int check_combination(const struct bench_options *o)
 {
-    const char *const paths[] = { o->csv, o->json, o->svg };
-    const char *const flags[] = { "--csv", "--json", "--svg" };
-    const char *taken_by = NULL;
     if (!o->problems.count && !o->network)
         return complain(EXIT_BAD, "bench", "needs a PROBLEM or --network; --help has examples");
     if (o->all_layers && !o->network)
         return complain(EXIT_BAD, "--all-layers", "goes with --network");
     if (o->order && !o->weights)
         return complain(EXIT_BAD, "--order", "goes with --weights");
-    for (int i = 0; i < 3; i++) {
-        if (!paths[i] || strcmp(paths[i], "-") != 0)
-            continue;
-        if (taken_by)
-            return complain(EXIT_BAD, flags[i], "standard output is taken by %s", taken_by);
-        taken_by = flags[i];
-    }
     return EXIT_DONE;
 }
 

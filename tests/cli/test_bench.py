@@ -132,9 +132,6 @@ class Bench(support.Case):
         self.write("bad.mtx", mtx([line[:-1] for line in matrix]))
         self.fail_with(2, "bad.mtx", "columns", "bench", "--weights", "bad.mtx", PROBLEM)
 
-    def test_one_file_on_standard_output(self):
-        self.fail_with(2, "--json", "--csv", "bench", "--csv", "-", "--json", "-", PROBLEM)
-
     def test_an_order_of_no_weights(self):
         self.fail_with(2, "--order", "--weights", "bench", "--order", "rsc", PROBLEM)
 
