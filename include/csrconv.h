@@ -80,7 +80,8 @@ CSRCONV_API const char *csrconv_status_string(csrconv_status status);
 
 /*
  * One sentence about the last call that failed on this thread, with the values that were wrong; ""
- * before the first failure. The text is valid until the next csrconv call on the same thread.
+ * before the first failure. To be read right after a failure: it is valid until the next csrconv
+ * call on the same thread, which may leave another sentence even if it succeeds.
  */
 CSRCONV_API const char *csrconv_last_error(void);
 

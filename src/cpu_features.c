@@ -10,6 +10,7 @@ static int64_t usual_cache_bytes(int level)
 #if defined(__x86_64__)
 
 #include <cpuid.h>
+#include <stdatomic.h>
 
 /* The leaves of Intel and of AMD that list the caches are laid out alike. */
 static int64_t cache_in_leaf(unsigned leaf, int level)
@@ -26,11 +27,21 @@ static int64_t cache_in_leaf(unsigned leaf, int level)
     return 0;
 }
 
-int64_t csrconv_cache_bytes(int level)
+static int64_t ask_for_cache(int level)
 {
     const int64_t intel = cache_in_leaf(4, level);
     const int64_t found = intel ? intel : cache_in_leaf(0x8000001dU, level);
     return found ? found : usual_cache_bytes(level);
+}
+
+/* Asked once: cpuid leaves a virtual machine, which takes as long as a small plan. */
+int64_t csrconv_cache_bytes(int level)
+{
+    static _Atomic int64_t known[2];
+    _Atomic int64_t *bytes = &known[level - 1];
+    if (!atomic_load_explicit(bytes, memory_order_relaxed))
+        atomic_store_explicit(bytes, ask_for_cache(level), memory_order_relaxed);
+    return atomic_load_explicit(bytes, memory_order_relaxed);
 }
 
 csrconv_status csrconv_need_avx2(void)

@@ -1,5 +1,4 @@
-/* What CPU algorithms are estimated to take; rates per thread, from measurements named beside them.
- */
+/* What CPU algorithms are estimated to take, by rates per thread; each says whence it is. */
 #ifndef CSRCONV_CPU_MODEL_H
 #define CSRCONV_CPU_MODEL_H
 

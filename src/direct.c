@@ -72,11 +72,12 @@ static csrconv_status direct_prepare(const struct csrconv_problem *problem,
            (size_t)(weights->filters + 1) * sizeof *direct->indptr);
     memcpy(direct->values, weights->values, nonzeros * sizeof *direct->values);
     csrconv_stretch(shape, weights, direct->offsets);
-    if (csrconv_has_padding(shape))
+    prepared->is_in_place = !csrconv_has_padding(shape);
+    if (!prepared->is_in_place)
         prepared->workspace_bytes = (size_t)(shape->g.batch * shape->padded_image) * sizeof(float);
     snprintf(prepared->detail, sizeof prepared->detail,
              "one output at a time, a filter of an image per task; input %s",
-             csrconv_has_padding(shape) ? "copied into zero borders" : "read in place");
+             prepared->is_in_place ? "read in place" : "copied into zero borders");
     return CSRCONV_OK;
 }
 

@@ -61,8 +61,8 @@ csrconv_status csrconv_plan_lay_out(const struct csrconv_plan *plan, const float
                                     void *workspace)
 {
     const struct csrconv_run run = batch_run(plan, in, workspace);
-    if (!plan->algorithm->lay_out)
-        return csrconv_fail(CSRCONV_NOT_SUPPORTED, "%s has no pass over the activations",
+    if (!plan->algorithm->lay_out || plan->prepared.is_in_place)
+        return csrconv_fail(CSRCONV_NOT_SUPPORTED, "%s has no pass over the activations here",
                             plan->algorithm->info.name);
     return plan->algorithm->lay_out(plan->prepared.state, &run);
 }

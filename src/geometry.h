@@ -9,7 +9,7 @@
  * of the tensors, so that host and device code may index with int64_t without further checks.
  */
 struct csrconv_shape {
-    csrconv_geometry g; /* batch strides filled in */
+    csrconv_geometry g; /* batch strides filled in, strides and dilations at most padded */
     int64_t out_h, out_w;
     int64_t padded_h, padded_w; /* H + pad_top + pad_bottom, ... */
     int64_t group_channels;     /* C / groups */

@@ -17,7 +17,7 @@ struct csrconv_plan {
 
 /*
  * Runs only the passes over the activations that precede the kernel, for a clock: the whole batch
- * from in to the workspace. CSRCONV_NOT_SUPPORTED if the algorithm has none.
+ * from in to the workspace. CSRCONV_NOT_SUPPORTED if there are none.
  */
 csrconv_status csrconv_plan_lay_out(const struct csrconv_plan *plan, const float *in,
                                     void *workspace);

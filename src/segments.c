@@ -1,7 +1,6 @@
 #include "segments.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The channel over all groups of nonzero i of filter m. */
@@ -16,8 +15,11 @@ static int64_t channel_of(const struct csrconv_weights *w, const struct csrconv_
 static int64_t run_end(const struct csrconv_weights *w, const struct csrconv_shape *shape,
                        int64_t m, int64_t i, int64_t block_channels)
 {
+    const int64_t group_begin = m / shape->group_filters * shape->group_channels;
     const int64_t block = channel_of(w, shape, m, i) / block_channels;
-    while (i < w->indptr[m + 1] && channel_of(w, shape, m, i) / block_channels == block)
+    const int64_t channels = (block + 1) * block_channels - group_begin; /* of the group, so far */
+    const int64_t end = channels * shape->g.kernel_h * shape->g.kernel_w;
+    while (i < w->indptr[m + 1] && w->indices[i] < end)
         i++;
     return i;
 }
@@ -115,12 +117,26 @@ static bool has_segment(const struct filler *f, int64_t m, int64_t block, int64_
     return true;
 }
 
-static int by_nonzeros(const void *a, const void *b)
+static bool is_before(const struct candidate *a, const struct candidate *b)
 {
-    const struct candidate *x = a, *y = b;
-    if (x->nonzeros != y->nonzeros)
-        return (x->nonzeros > y->nonzeros) - (x->nonzeros < y->nonzeros);
-    return (x->m > y->m) - (x->m < y->m);
+    return a->nonzeros != b->nonzeros ? a->nonzeros < b->nonzeros : a->m < b->m;
+}
+
+/* By nonzeros, then by filter. Shell's sort: that of the C library may take memory of its own. */
+static void sort_candidates(struct candidate *candidates, int64_t count)
+{
+    int64_t gap = 1;
+    while (gap < count / 3)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3) {
+        for (int64_t i = gap; i < count; i++) {
+            const struct candidate moved = candidates[i];
+            int64_t at = i;
+            for (; at >= gap && is_before(&moved, &candidates[at - gap]); at -= gap)
+                candidates[at] = candidates[at - gap];
+            candidates[at] = moved;
+        }
+    }
 }
 
 static void place_segment(struct filler *f, int64_t m, int64_t nonzeros)
@@ -140,7 +156,7 @@ static void fill_chunk(struct filler *f, int64_t chunk)
 {
     struct csrconv_segments *s = f->s;
     for (int64_t block = 0; block < s->blocks; block++) {
-        size_t count = 0;
+        int64_t count = 0;
         s->block_begin[chunk * s->blocks + block] = f->segment;
         for (int64_t m = s->chunk_begin[chunk]; m < s->chunk_begin[chunk + 1]; m++) {
             int64_t end;
@@ -148,8 +164,8 @@ static void fill_chunk(struct filler *f, int64_t chunk)
                 f->candidates[count++] = (struct candidate){ m, end - f->next[m] };
         }
         if (!f->is_as_they_come)
-            qsort(f->candidates, count, sizeof *f->candidates, by_nonzeros);
-        for (size_t i = 0; i < count; i++)
+            sort_candidates(f->candidates, count);
+        for (int64_t i = 0; i < count; i++)
             place_segment(f, f->candidates[i].m, f->candidates[i].nonzeros);
     }
 }

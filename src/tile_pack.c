@@ -102,6 +102,8 @@ static void pack_phase(const struct csrconv_tile_layout *l, const struct csrconv
     const csrconv_geometry *g = &block->run->shape->g;
     const struct row row = describe_columns(l, block->run->shape, phase % l->phases_w);
     int64_t y = phase / l->phases_w * g->dilation_h % g->stride_h - g->pad_top;
+    if (row.first == row.end)
+        return;
     to += row.first * l->element;
     for (int64_t q = 0; q < l->rows; q++, y += g->stride_h, to += l->pitch * l->element) {
         if (y < 0 || y >= g->height)

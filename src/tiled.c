@@ -1,6 +1,7 @@
 #include "tiled.h"
 
 #include "cpu_model.h"
+#include "status.h"
 #include "tile_pack.h"
 #include "tiling.h"
 
@@ -74,7 +75,11 @@ static csrconv_status divide(const struct csrconv_problem *problem,
 csrconv_status csrconv_tiled_refuse(const struct csrconv_problem *problem,
                                     const struct csrconv_tile_isa *isa)
 {
+    const int64_t filters = problem->shape.g.filters;
     struct csrconv_tile_layout layout;
+    if (filters > INT32_MAX)
+        return csrconv_fail(CSRCONV_NOT_SUPPORTED,
+                            "%" PRId64 " filters: they are counted in 32 bits", filters);
     return csrconv_tile_layout_init(&layout, &problem->shape, isa->lanes, false);
 }
 
@@ -134,6 +139,11 @@ static int64_t part_floats(const struct part *part, const struct csrconv_team *t
                : 0;
 }
 
+static bool is_in_place(const struct part *part)
+{
+    return !part->is_used || part->tiling.layout.in_place;
+}
+
 static int explain_part(const struct part *part, char *text, size_t size)
 {
     const struct csrconv_tiling *t = &part->tiling;
@@ -173,6 +183,7 @@ csrconv_status csrconv_tiled_prepare(const struct csrconv_problem *problem,
     prepared->workspace_bytes = (size_t)(part_floats(&tiled->vectors, &problem->team) +
                                          part_floats(&tiled->singles, &problem->team)) *
                                 sizeof(float);
+    prepared->is_in_place = is_in_place(&tiled->vectors) && is_in_place(&tiled->singles);
     used = explain_part(&tiled->vectors, prepared->detail, sizeof prepared->detail);
     explain_part(&tiled->singles, prepared->detail + used, sizeof prepared->detail - (size_t)used);
     return CSRCONV_OK;
@@ -308,10 +319,12 @@ static void run_task(const struct task *task)
     const struct wave *wave = task->wave;
     const struct part *part = wave->part;
     const int64_t *chunk_begin = &part->segments.chunk_begin[task->chunk];
-    struct csrconv_stored stored = { task->stretches, 0, 0, task->sums, task->spare };
+    struct csrconv_stored stored = { task->stretches, find_stretches(task), 0, task->sums,
+                                     task->spare };
+    if (!stored.count) /* the tiles lie between the outputs of one row and those of the next */
+        return;
     for (int64_t tile = task->begin; tile < task->end; tile++)
         sum_tile(task, tile);
-    stored.count = find_stretches(task);
     stored.vectors = (task->end - task->begin) * part->tiling.tile_vectors;
     for (int64_t m = chunk_begin[0]; m < chunk_begin[1]; m++) {
         if (m + FILTERS_AHEAD < chunk_begin[1])

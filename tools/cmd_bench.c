@@ -54,6 +54,17 @@ struct bench_options {
     int is_cold, all_layers, is_graph, is_explained;
 };
 
+static int check_combination(const struct bench_options *o)
+{
+    if (!o->problems.count && !o->network)
+        return complain(EXIT_BAD, "bench", "needs a PROBLEM or --network; --help has examples");
+    if (o->all_layers && !o->network)
+        return complain(EXIT_BAD, "--all-layers", "goes with --network");
+    if (o->order && !o->weights)
+        return complain(EXIT_BAD, "--order", "goes with --weights");
+    return EXIT_DONE;
+}
+
 static int parse(int argc, char **argv, struct bench_options *o)
 {
     const int64_t most = INT64_MAX;
@@ -86,13 +97,7 @@ static int parse(int argc, char **argv, struct bench_options *o)
         { 0 },
     };
     const int code = options_parse(&command_bench, specs, argc, argv, &o->problems);
-    if (code)
-        return code;
-    if (!o->problems.count && !o->network)
-        return complain(EXIT_BAD, "bench", "needs a PROBLEM or --network; --help has examples");
-    if (o->all_layers && !o->network)
-        return complain(EXIT_BAD, "--all-layers", "goes with --network");
-    return EXIT_DONE;
+    return code ? code : check_combination(o);
 }
 
 /* Real weights take their kernel from the one problem that they are for. */
@@ -107,7 +112,7 @@ static int read_weights(const struct bench_options *o, const struct problem_list
         .kernel = { g->channels / g->groups, g->kernel_h, g->kernel_w },
         .pattern_values = seed,
     };
-    int code = weights_input_order(o->order, &request.is_rsc);
+    int code = weights_input_order(o->order ? o->order : "crs", &request.is_rsc);
     if (code)
         return code;
     if (list->count != 1)
@@ -248,7 +253,7 @@ static int bench(const struct bench_options *o, int *wanted)
 
 static int run(int argc, char **argv)
 {
-    struct bench_options options = { .device = "auto", .order = "crs", .seed = 1 };
+    struct bench_options options = { .device = "auto", .seed = 1 };
     int *wanted = calloc((size_t)selection_count(), sizeof *wanted);
     int code = wanted ? parse(argc, argv, &options)
                       : complain(EXIT_WRONG, "memory", "no room for the list of algorithms");

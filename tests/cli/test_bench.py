@@ -78,6 +78,13 @@ class Bench(support.Case):
             self.assertGreater(float(row["min_us"]), 0)
             self.assertLessEqual(float(row["max_error"]), 1)
 
+    def test_conversion_is_told_where_there_is_one(self):
+        for problem, conversion in (("ic8ih9oc6oh9kh3ph1", "yes"), ("ic8ih16oc6oh16kh1", "no")):
+            done = self.bench("--threads", 1, "--csv", "-", "--algo", "direct", problem)
+            row, = self.rows(done.stdout)
+            self.assertEqual(row["conversion"], conversion)
+            self.assertEqual(float(row["prepare_us"]) > 0, conversion == "yes")
+
     def test_csv_on_standard_output(self):
         done = self.bench("--algo", "direct", "--csv", "-", PROBLEM)
         self.assertEqual(len(self.rows(done.stdout)), 1)
@@ -124,6 +131,9 @@ class Bench(support.Case):
         self.assertIn("fnv1a:", row["pattern"])
         self.write("bad.mtx", mtx([line[:-1] for line in matrix]))
         self.fail_with(2, "bad.mtx", "columns", "bench", "--weights", "bad.mtx", PROBLEM)
+
+    def test_an_order_of_no_weights(self):
+        self.fail_with(2, "--order", "--weights", "bench", "--order", "rsc", PROBLEM)
 
     def test_unwritable_files(self):
         for flag in ("--csv", "--json", "--svg"):

@@ -111,13 +111,12 @@ class Outputs(support.Case):
         self.assertTrue(stat.S_ISFIFO(os.stat(self.folder / "pipe").st_mode))
 
     def test_a_reader_that_goes_away(self):
-        process = subprocess.Popen([support.CSRCONV, *self.arguments("-")], cwd=self.folder,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        process.stdout.close()
-        error = process.stderr.read().decode()
-        process.stderr.close()
-        self.assertEqual(process.wait(support.TIMEOUT), 1)
-        self.assertRegex(error.splitlines()[-1], r"\Acsrconv: -: could not be written")
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = self.csrconv(*self.arguments("-"), stdout=writer)
+        os.close(writer)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr.splitlines()[-1], r"\Acsrconv: -: could not be written")
 
 
 class Signals(support.Case):

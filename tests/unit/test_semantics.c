@@ -204,6 +204,27 @@ static void outputs_are_overwritten_and_gaps_are_not(const csrconv_algorithm *al
     busy_free(&busy);
 }
 
+/* The one output is that of the window at the corner: two rows and columns of each channel. */
+static void the_largest_strides_leave_one_output(const csrconv_algorithm *algorithm)
+{
+    csrconv_geometry g = small_geometry();
+    csrconv_weights *weights;
+    float dense[3 * 18], in[2 * PLANE], out[3];
+    struct layer layer;
+    g.stride_h = g.stride_w = INT64_MAX;
+    for (int i = 0; i < COUNT_OF(dense); i++)
+        dense[i] = 1.0F;
+    for (int i = 0; i < COUNT_OF(in); i++)
+        in[i] = (float)i;
+    weights = dense_weights(&g, dense);
+    layer = layer_of(&g, weights, in);
+    fill_nan(out, COUNT_OF(out));
+    layer_run(&layer, algorithm, out);
+    for (int m = 0; m < COUNT_OF(out); m++)
+        assert_true(out[m] == 2.0F * (0 + 1 + SIZE + SIZE + 1) + 4.0F * PLANE);
+    csrconv_weights_destroy(&weights);
+}
+
 /* The property to hold is the test's state. */
 struct property {
     void (*holds)(const csrconv_algorithm *algorithm);
@@ -231,6 +252,7 @@ int main(void)
         PROPERTY(nan_passes_every_activation),
         PROPERTY(threads_and_runs_give_the_same_bits),
         PROPERTY(outputs_are_overwritten_and_gaps_are_not),
+        PROPERTY(the_largest_strides_leave_one_output),
     };
     return cmocka_run_group_tests_name("semantics", tests, NULL, NULL);
 }
