@@ -77,6 +77,24 @@ static csrconv_status axis_output(const struct axis *a, int64_t *padded, int64_t
     return CSRCONV_OK;
 }
 
+static void limit(int64_t *value, int64_t most)
+{
+    if (*value > most)
+        *value = most;
+}
+
+/*
+ * A stride or dilation beyond the padded extent is one that no second position or second weight
+ * steps by: any other such value gives the same, and sums with this one do not overflow.
+ */
+static void limit_steps(struct csrconv_shape *s)
+{
+    limit(&s->g.stride_h, s->padded_h);
+    limit(&s->g.stride_w, s->padded_w);
+    limit(&s->g.dilation_h, s->padded_h);
+    limit(&s->g.dilation_w, s->padded_w);
+}
+
 static csrconv_status fill_outputs(struct csrconv_shape *s)
 {
     const csrconv_geometry *g = &s->g;
@@ -87,6 +105,8 @@ static csrconv_status fill_outputs(struct csrconv_shape *s)
     csrconv_status status = axis_output(&rows, &s->padded_h, &s->out_h);
     if (!status)
         status = axis_output(&columns, &s->padded_w, &s->out_w);
+    if (!status)
+        limit_steps(s);
     return status;
 }
 

@@ -60,6 +60,22 @@ static void outputs_follow_the_formula(void **state)
     }
 }
 
+static void steps_are_limited_to_the_padded_input(void **state)
+{
+    csrconv_geometry g = geometry_of(1, 4, 5, 1, 1, 1);
+    struct csrconv_shape shape;
+    (void)state;
+    g.stride_h = g.stride_w = g.dilation_h = g.dilation_w = INT64_MAX;
+    g.pad_top = g.pad_right = 2;
+    assert_ok(csrconv_shape_init(&shape, &g));
+    assert_int_equal(shape.g.stride_h, 6);
+    assert_int_equal(shape.g.stride_w, 7);
+    assert_int_equal(shape.g.dilation_h, 6);
+    assert_int_equal(shape.g.dilation_w, 7);
+    assert_int_equal(shape.out_h, 1);
+    assert_int_equal(shape.out_w, 1);
+}
+
 static void the_init_function_gives_a_plain_convolution(void **state)
 {
     csrconv_geometry g;
@@ -235,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outputs_follow_the_formula),
+        cmocka_unit_test(steps_are_limited_to_the_padded_input),
         cmocka_unit_test(the_init_function_gives_a_plain_convolution),
         cmocka_unit_test(either_pointer_may_be_null),
         cmocka_unit_test(every_bad_member_is_named),
