@@ -156,6 +156,17 @@ struct bench_file {
     struct output *output;
 };
 
+/* Of two measurements in one file the second would replace the first, or follow it in a pipe. */
+static int check_files(const struct bench_file files[BENCH_FILES])
+{
+    for (int i = 0; i < BENCH_FILES; i++)
+        for (int j = 0; j < i; j++)
+            if (files[i].path && files[j].path && strcmp(files[i].path, files[j].path) == 0)
+                return complain(EXIT_BAD, files[i].path, "is asked for as %s and as %s",
+                                files[j].format->name, files[i].format->name);
+    return EXIT_DONE;
+}
+
 static int open_files(struct bench_file files[BENCH_FILES])
 {
     int code = EXIT_DONE;
@@ -206,6 +217,8 @@ static int bench_list(const struct bench_options *o, struct bench_request *reque
         request->weights = &weights;
     report_init(&report);
     report.is_explained = o->is_explained;
+    if (!code)
+        code = check_files(files);
     if (!code)
         code = open_files(files);
     if (!code)

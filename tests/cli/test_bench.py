@@ -125,6 +125,12 @@ class Bench(support.Case):
         self.write("bad.mtx", mtx([line[:-1] for line in matrix]))
         self.fail_with(2, "bad.mtx", "columns", "bench", "--weights", "bad.mtx", PROBLEM)
 
+    def test_files_of_one_name(self):
+        for name in ("out", "-"):
+            self.fail_with(2, name, "as csv and as svg", "bench", "--csv", name, "--svg", name,
+                           PROBLEM)
+        self.assertEqual(self.files(), [])
+
     def test_unwritable_files(self):
         for flag in ("--csv", "--json", "--svg"):
             self.fail_with(2, "no/b", "No such file", "bench", "--device", "cpu", "--algo",
