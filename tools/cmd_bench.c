@@ -18,7 +18,9 @@ static const char help[] =
     "\n"
     "Verifies every algorithm and then times them side by side; times start from plain NCHW.\n"
     "\n"
-    "  PROBLEM               a benchdnn descriptor, or @FILE with one a line\n"
+    "  PROBLEM               a benchdnn descriptor (mb images, ic oc channels, ih oh sizes, kh\n"
+    "                        kernel, sh stride, ph padding, dh dilation, g groups), or @FILE\n"
+    "                        with one a line\n"
     "  --network NAME|FILE.csv       the layers with published sparsity >= 0.5 at the published "
     "batch\n"
     "  --all-layers          the other layers too\n"
@@ -193,8 +195,20 @@ static int save_files(struct bench_file files[BENCH_FILES], const struct report 
     return code;
 }
 
+/* The warnings are far above by now, and what the table concludes may be their doing. */
+static void repeat_warning(const struct bench_count *count)
+{
+    fflush(stdout);
+    if (count->disturbed)
+        fprintf(stderr,
+                "warning: other processes were busy during %" PRId64 " of %" PRId64
+                " timings: these times, and what pays by them, hold for this load only\n",
+                count->disturbed, count->timed);
+}
+
 static int conclude(const struct bench_count *count)
 {
+    repeat_warning(count);
     if (count->failed)
         return complain(EXIT_WRONG, "bench", "%" PRId64 " results were wrong", count->failed);
     if (count->idle)
