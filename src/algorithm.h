@@ -11,6 +11,20 @@
 #include "memory.h"
 #include "team.h"
 
+#include <stdbool.h>
+
+/*
+ * What the blocked kernels are to do without, so that the worth of each choice can be measured. All
+ * false but there: no plan of the public interface does without anything.
+ */
+struct csrconv_ablation {
+    bool channel_blocks; /* all channels in one block */
+    bool segment_order; /* filters as they come, not those with segments of equal length together */
+    bool grouped_stores;  /* each tile is stored by itself */
+    bool images_in_lanes; /* images one by one */
+    bool pixels_in_lanes; /* images in vectors only; not together with the one before */
+};
+
 /* What an algorithm is asked to run; everything here has been checked. */
 struct csrconv_problem {
     struct csrconv_shape shape;
@@ -19,6 +33,7 @@ struct csrconv_problem {
     csrconv_device device;
     int ordinal;
     struct csrconv_team team; /* of a CPU plan */
+    struct csrconv_ablation without;
 };
 
 enum { CSRCONV_DETAIL_BYTES = 512, CSRCONV_VARIANT_BYTES = 64 };

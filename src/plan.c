@@ -96,7 +96,7 @@ csrconv_status csrconv_plan_create(const csrconv_weights *weights, const csrconv
                                    const csrconv_plan_options *options, csrconv_plan **out)
 {
     csrconv_plan_options defaults;
-    struct csrconv_problem problem;
+    struct csrconv_problem problem = { 0 };
     struct csrconv_memory memory;
     csrconv_status status;
     if (!out)

@@ -82,6 +82,7 @@ struct filler {
     const struct csrconv_shape *shape;
     const struct csrconv_tile_layout *layout;
     struct csrconv_segments *s;
+    bool is_as_they_come;
     int64_t *next;
     struct candidate *candidates;
     int64_t segment, nonzero; /* filled so far */
@@ -146,7 +147,8 @@ static void fill_chunk(struct filler *f, int64_t chunk)
             if (has_segment(f, m, block, &end))
                 f->candidates[count++] = (struct candidate){ m, end - f->next[m] };
         }
-        qsort(f->candidates, count, sizeof *f->candidates, by_nonzeros);
+        if (!f->is_as_they_come)
+            qsort(f->candidates, count, sizeof *f->candidates, by_nonzeros);
         for (size_t i = 0; i < count; i++)
             place_segment(f, f->candidates[i].m, f->candidates[i].nonzeros);
     }
@@ -158,7 +160,11 @@ csrconv_status csrconv_segments_make(const struct csrconv_weights *weights,
                                      const struct csrconv_cut *cut, struct csrconv_memory *memory,
                                      struct csrconv_segments *s)
 {
-    struct filler filler = { .w = weights, .shape = shape, .layout = layout, .s = s };
+    struct filler filler = { .w = weights,
+                             .shape = shape,
+                             .layout = layout,
+                             .s = s,
+                             .is_as_they_come = cut->is_as_they_come };
     size_t bytes_kept;
     csrconv_status status;
     memset(s, 0, sizeof *s);

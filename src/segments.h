@@ -11,6 +11,8 @@
 #include "memory.h"
 #include "tile_layout.h"
 
+#include <stdbool.h>
+
 struct csrconv_nonzero {
     int32_t offset; /* in floats, from the input of the tile's first position */
     float value;
@@ -37,7 +39,8 @@ struct csrconv_segments {
 /* In how many blocks and chunks to cut. */
 struct csrconv_cut {
     int64_t block_channels;
-    int64_t chunks; /* of about the same number of nonzeros */
+    int64_t chunks;       /* of about the same number of nonzeros */
+    bool is_as_they_come; /* filters keep their order, whatever the lengths of their segments */
 };
 
 /* Fills *segments from memory; csrconv_segments_free is right after a failure too. */

@@ -51,14 +51,16 @@ static csrconv_status divide(const struct csrconv_problem *problem,
 {
     const int64_t batch = problem->shape.g.batch, whole = batch / isa->lanes * isa->lanes;
     const int64_t tried[] = { 0, whole, batch };
+    const int first = problem->without.pixels_in_lanes ? 2 : 0;
+    const int last = problem->without.images_in_lanes ? 0 : 2;
     csrconv_status status;
     if ((status = csrconv_tiling_choose(problem, isa, true, batch, &d->vectors)) ||
         (status = csrconv_tiling_choose(problem, isa, false, batch, &d->singles)))
         return status;
-    for (int i = 0; i < 3; i++) {
+    for (int i = first; i <= last; i++) {
         const double cycles =
             part_cycles(&d->vectors, tried[i]) + part_cycles(&d->singles, batch - tried[i]);
-        if (i && cycles >= d->cycles)
+        if (i > first && cycles >= d->cycles)
             continue;
         d->cycles = cycles;
         d->by_vectors = tried[i];

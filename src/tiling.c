@@ -11,6 +11,7 @@ static const int64_t sampled_filters = 32; /* enough to count segments by */
 
 static const double loads_per_cycle = 2.0;
 static const double line_cycles = 2.0;          /* from the second cache */
+static const double second_cache_bytes = 42.0;  /* a cycle */
 static const double segment_cycles = 14.0;      /* a loop that ends at a number of its own */
 static const double vector_sum_cycles = 1.1;    /* sums taken up and put down again */
 static const double input_cycles = 0.8;         /* to lay a float out */
@@ -96,7 +97,10 @@ static double block_cycles(const struct csrconv_problem *problem, const struct c
     const double over = (double)block_channels * window / (double)csrconv_cache_bytes(1);
     /* Loads that cross a line count twice: without lanes of images all but one alignment do. */
     const double load = t->layout.images_in_lanes ? 1.0 : 1.0 + (double)isa->lanes / 16.0 * 0.8;
-    const double misses = over > 1.0 ? 1.0 + 0.56 * (1.0 - 1.0 / over) : 1.0;
+    /* A load from the second cache, in loads from the first. */
+    const double far_load =
+        (double)isa->lanes * (double)sizeof(float) / second_cache_bytes * loads_per_cycle;
+    const double misses = over > 1.0 ? 1.0 + (far_load - 1.0) * (1.0 - 1.0 / over) : 1.0;
     const double tile = nonzeros * (vectors * load * misses + 2.0) / loads_per_cycle +
                         segments * (segment_cycles + vectors * vector_sum_cycles) +
                         channels * window / LINE_BYTES * line_cycles;
@@ -112,7 +116,8 @@ static void choose_block(const struct csrconv_problem *problem, const struct csr
 {
     const int64_t channels = problem->shape.g.channels;
     t->cycles = HUGE_VAL;
-    for (int64_t block = 2;; block = block + (block + 1) / 2) {
+    for (int64_t block = problem->without.channel_blocks ? channels : 2;;
+         block = block + (block + 1) / 2) {
         const int64_t tried = block < channels ? block : channels;
         const double cycles = block_cycles(problem, t, isa, tried);
         if (cycles < t->cycles) {
@@ -137,9 +142,12 @@ static void choose_chunks(const struct csrconv_problem *problem, int64_t images,
     if (blocks * t->tiles * chunks < wanted)
         chunks = (wanted + blocks * t->tiles - 1) / (blocks * t->tiles);
     t->cut.chunks = chunks < filters ? chunks : filters;
+    t->cut.is_as_they_come = problem->without.segment_order;
     t->group = (int64_t)(room * (double)t->cut.chunks / (sums * (double)filters));
     if (t->group > blocks * t->tiles * t->cut.chunks / wanted)
         t->group = blocks * t->tiles * t->cut.chunks / wanted;
+    if (problem->without.grouped_stores)
+        t->group = 1;
     t->group = t->group < 1 ? 1 : t->group < most_group ? t->group : most_group;
     if (t->group > t->tiles)
         t->group = t->tiles;

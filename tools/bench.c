@@ -2,6 +2,7 @@
 
 #include "commit.h"
 #include "complain.h"
+#include "payoff_model.h"
 #include "plan.h"
 #include "runner/fma_peak.h"
 #include "runner/machine.h"
@@ -21,15 +22,37 @@ struct bench {
     struct reference reference;
     struct stage stage;
     int threads;            /* of the trials below */
-    struct trial *trials;   /* selection_count() */
+    int count;              /* of the algorithms: those of the selection, then the variants */
+    struct trial *trials;   /* count */
     struct timing *timings; /* of those that passed */
     int timed;
     char chosen[64]; /* what the automatic choice takes */
 };
 
+static int length_of(const csrconv_algorithm *const *table)
+{
+    int length = 0;
+    while (table && table[length])
+        length++;
+    return length;
+}
+
+static const csrconv_algorithm *algorithm_of(const struct bench *b, int index)
+{
+    const int selected = selection_count();
+    return index < selected ? selection_algorithm(index) : b->request->variants[index - selected];
+}
+
+static bool is_of_device(const struct bench *b, int index)
+{
+    csrconv_algorithm_info info = { .struct_size = sizeof info };
+    csrconv_algorithm_describe(algorithm_of(b, index), &info);
+    return info.device == b->request->device;
+}
+
 static bool is_wanted(const struct bench *b, int index)
 {
-    return b->request->wanted[index] && selection_info(index).device == b->request->device;
+    return (index >= selection_count() || b->request->wanted[index]) && is_of_device(b, index);
 }
 
 /* The automatic choice for this problem, "" if there is none. */
@@ -52,10 +75,10 @@ static void find_choice(struct bench *b)
 static void verify_trials(struct bench *b)
 {
     const int64_t n = b->workload.geometry.batch;
-    for (int i = 0; i < selection_count(); i++) {
+    for (int i = 0; i < b->count; i++) {
         if (!is_wanted(b, i))
             continue;
-        trial_make(&b->stage, selection_algorithm(i), b->threads, &b->trials[i]);
+        trial_make(&b->stage, algorithm_of(b, i), b->threads, &b->trials[i]);
         trial_verify(&b->trials[i], &b->reference, n);
     }
 }
@@ -69,16 +92,16 @@ static bool has_passed(const struct trial *trial)
 static void cross_check(struct bench *b, int index)
 {
     struct trial extra;
-    for (int i = 0; i < selection_count(); i++)
+    for (int i = 0; i < b->count; i++)
         if (i != index && has_passed(&b->trials[i])) {
             trial_cross_check(&b->trials[index], &b->trials[i]);
             return;
         }
-    for (int i = 0; i < selection_count(); i++) {
+    for (int i = 0; i < b->count; i++) {
         bool done;
-        if (i == index || b->request->wanted[i] || selection_info(i).device != b->request->device)
+        if (i == index || is_wanted(b, i) || !is_of_device(b, i))
             continue;
-        trial_make(&b->stage, selection_algorithm(i), b->threads, &extra);
+        trial_make(&b->stage, algorithm_of(b, i), b->threads, &extra);
         done = has_passed(&extra);
         if (done)
             trial_cross_check(&b->trials[index], &extra);
@@ -95,7 +118,7 @@ static int time_trials(struct bench *b, bool is_cold, struct bench_count *count)
     double taken;
     int code;
     b->timed = 0;
-    for (int i = 0; i < selection_count(); i++)
+    for (int i = 0; i < b->count; i++)
         if (has_passed(&b->trials[i]))
             b->timings[b->timed++].trial = &b->trials[i];
     code = timing_run(b->timings, b->timed, &options);
@@ -112,7 +135,7 @@ static int time_trials(struct bench *b, bool is_cold, struct bench_count *count)
 /* What a plan says that "all" comes to; one that was refused would have had as many as another. */
 static int threads_of(const struct bench *b, const struct trial *trial)
 {
-    for (int i = 0; i < selection_count() && !trial->info.threads; i++)
+    for (int i = 0; i < b->count && !trial->info.threads; i++)
         if (b->trials[i].plan)
             trial = &b->trials[i];
     return trial->info.threads ? trial->info.threads : b->threads;
@@ -170,6 +193,30 @@ static double peak_of(const struct bench *b, const struct trial *trial)
     return 0.0;
 }
 
+/* The fastest of csrconv's own that leave the zeros out, or of the dense ones in fp32; or NULL. */
+static const struct timing *fastest(const struct bench *b, bool is_dense)
+{
+    const struct timing *best = NULL;
+    for (int i = 0; i < b->timed; i++) {
+        const struct timing *t = &b->timings[i];
+        const csrconv_algorithm_info *a = &t->trial->algorithm;
+        const bool is_meant =
+            is_dense ? a->is_dense && strcmp(a->math, "fp32") == 0 : !a->is_dense && !a->is_peer;
+        if (is_meant && (!best || t->us.median < best->us.median))
+            best = t;
+    }
+    return best;
+}
+
+/* 0 but for the best sparse one. */
+static double pays_from(const struct bench *b, const struct timing *t)
+{
+    const struct timing *dense = fastest(b, true);
+    if (!b->request->is_one_sparsity || !dense || t != fastest(b, false))
+        return 0.0;
+    return payoff_by_model(t->trial, t->us.median, dense->us.median, b->request->seed);
+}
+
 static int report_timing(const struct bench *b, const struct timing *t, bool is_cold,
                          struct report *report)
 {
@@ -180,6 +227,7 @@ static int report_timing(const struct bench *b, const struct timing *t, bool is_
                              .is_dense = trial->algorithm.is_dense,
                              .estimate_us = trial->info.estimate_us,
                              .detail = trial->info.detail,
+                             .pays_from = pays_from(b, t),
                              .peak_gflops = peak_of(b, trial) };
     struct measurement *m = &result.measurement;
     m->cache = is_cold ? "cold" : "hot";
@@ -219,7 +267,7 @@ static int bench_team(struct bench *b, struct report *report, struct bench_count
     int code = EXIT_DONE;
     find_choice(b);
     verify_trials(b);
-    for (int i = 0; i < selection_count() && !code; i++) {
+    for (int i = 0; i < b->count && !code; i++) {
         struct trial *trial = &b->trials[i];
         if (!trial->stage)
             continue;
@@ -235,7 +283,7 @@ static int bench_team(struct bench *b, struct report *report, struct bench_count
         code = time_and_report(b, false, report, count);
     if (!code && b->request->is_cold)
         code = time_and_report(b, true, report, count);
-    for (int i = 0; i < selection_count(); i++)
+    for (int i = 0; i < b->count; i++)
         if (b->trials[i].stage)
             trial_free(&b->trials[i]);
     return code;
@@ -247,14 +295,15 @@ static int set_up(struct bench *b, float **dense)
     struct workload_options options = { .seed = request->seed, .sparsity = b->point->sparsity };
     int code;
     problem_format(&b->point->geometry, b->descriptor);
+    b->count = selection_count() + length_of(request->variants);
     if (request->weights) {
         options.pattern = request->weights->digest;
         options.weights = *dense = weights_input_dense(request->weights);
         if (!*dense)
             return EXIT_WRONG;
     }
-    b->trials = calloc((size_t)selection_count(), sizeof *b->trials);
-    b->timings = calloc((size_t)selection_count(), sizeof *b->timings);
+    b->trials = calloc((size_t)b->count, sizeof *b->trials);
+    b->timings = calloc((size_t)b->count, sizeof *b->timings);
     if (!b->trials || !b->timings)
         return complain(EXIT_WRONG, "memory", "no room for the trials");
     if ((code = workload_make(&b->point->geometry, &options, &b->workload)) ||
@@ -272,7 +321,7 @@ int bench_point(const struct bench_request *request, const struct problem_point 
     int code = set_up(&b, &dense);
     for (size_t i = 0; i < teams && !code; i++) {
         b.threads = request->threads->count ? (int)request->threads->items[i] : 0;
-        memset(b.trials, 0, (size_t)selection_count() * sizeof *b.trials);
+        memset(b.trials, 0, (size_t)b.count * sizeof *b.trials);
         code = bench_team(&b, report, count);
     }
     free(b.trials);

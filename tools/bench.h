@@ -11,11 +11,13 @@
 struct bench_request {
     csrconv_device device;
     const char *device_name;
-    const int *wanted;                /* by index of selection_algorithm */
-    const struct whole_list *threads; /* empty: all */
+    const int *wanted;                        /* by index of selection_algorithm */
+    const csrconv_algorithm *const *variants; /* measured besides; NULL-ended, or NULL */
+    const struct whole_list *threads;         /* empty: all */
     uint64_t seed;
     double min_time_s;
     bool is_cold;                        /* measure with cold caches too */
+    bool is_one_sparsity;                /* say by the model from which one it would pay */
     bool is_explained;                   /* measure the peak beside each time */
     const struct weights_input *weights; /* NULL: generated */
 };

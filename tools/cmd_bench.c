@@ -254,6 +254,7 @@ static int bench(const struct bench_options *o, int *wanted)
                                      .seed = (uint64_t)o->seed,
                                      .min_time_s = o->min_time_s,
                                      .is_cold = o->is_cold,
+                                     .is_one_sparsity = o->sparsities.count <= 1,
                                      .is_explained = o->is_explained };
     struct problem_list list = { 0 };
     int ordinal, code;

@@ -18,6 +18,6 @@ struct command {
 };
 
 extern const struct command command_run, command_verify, command_bench, command_prune, command_info,
-    command_compare;
+    command_compare, command_reproduce;
 
 #endif

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_run,  &command_verify,  &command_bench, &command_prune,
-    &command_info, &command_compare, NULL,
+    &command_run,  &command_verify,  &command_bench,     &command_prune,
+    &command_info, &command_compare, &command_reproduce, NULL,
 };
 
 static void print_help(FILE *stream)

@@ -13,7 +13,7 @@ log=build/quickstart-build.log
 
 build() {
     if [ ! -f build/build.ninja ]; then
-        meson setup build --buildtype=release -Dtests=false -Dopenblas=enabled -Donednn=enabled
+        meson setup build --buildtype=release -Dtests=false -Dopenblas=enabled
     fi
     ninja -C build
 }

@@ -105,6 +105,34 @@ static void says_where_it_does_not_pay(void **state)
     }
 }
 
+/* Only of a series of one sparsity: of several, the measurements themselves say it. */
+static void adds_what_the_model_says(void **state)
+{
+    (void)state;
+    static const struct {
+        double pays_from;
+        const char *want;
+    } cases[] = {
+        { 0.0, "net:a: at 90 %: 2.00x over the best dense (onednn)" },
+        { 0.5, "net:a: at 90 %: 2.00x over the best dense (onednn); pays by the cost model from "
+               "50 % or less" },
+        { 0.71, "net:a: at 90 %: 2.00x over the best dense (onednn); pays by the cost model from "
+                "about 75 %" },
+        { 0.99, "net:a: at 90 %: 2.00x over the best dense (onednn); pays by the cost model from "
+                "about 99 %" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct report report;
+        struct result result = sample_result("net:a", 0.9, "direct", OWN_SPARSE, 50.0);
+        result.pays_from = cases[i].pays_from;
+        sample_start(&report);
+        sample_add(&report, &result);
+        result = sample_result("net:a", 0.9, "onednn", PEER_DENSE, 100.0);
+        sample_add(&report, &result);
+        assert_last_line(&report, cases[i].want);
+    }
+}
+
 /* Batches 1 and 2 of one layer. */
 static void assert_tells_series_apart(const char *first, const char *second)
 {
@@ -177,6 +205,7 @@ int main(void)
         cmocka_unit_test(shows_layers),
         cmocka_unit_test(interpolates_where_it_pays),
         cmocka_unit_test(says_where_it_does_not_pay),
+        cmocka_unit_test(adds_what_the_model_says),
         cmocka_unit_test(tells_series_apart),
         cmocka_unit_test(writes_csv),
         cmocka_unit_test(leaves_out_what_is_no_number),

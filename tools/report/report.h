@@ -25,6 +25,7 @@ struct result {
     int is_dense;       /* computes with the zeros too */
     double estimate_us; /* by the cost model; 0: none */
     const char *detail; /* how the algorithm maps the problem; "" or NULL: nothing to say */
+    double pays_from;   /* this sparsity, by the cost model; 0: not known */
     double peak_gflops; /* multiply-adds of these vectors and threads, measured; 0: not known */
 };
 

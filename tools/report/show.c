@@ -90,7 +90,8 @@ static const char *what_is_missing(const struct report_series *series)
                       : "no sparse algorithm was measured";
 }
 
-char *show_payoff(const struct report_series *series)
+/* What was measured. */
+static char *show_measured(const struct report_series *series)
 {
     const struct payoff payoff = series_payoff(series);
     switch (payoff.kind) {
@@ -103,6 +104,29 @@ char *show_payoff(const struct report_series *series)
         return show_pays(series, &payoff);
     }
     return text_format("%s", what_is_missing(series));
+}
+
+/* Steps of five percent, as a model is no better, up to 99. */
+static struct shown show_model(const struct report_series *series)
+{
+    const struct result *const own = series->count == 1 ? case_best_sparse(series->cases[0]) : NULL;
+    struct shown shown = { "" };
+    if (!own || own->pays_from <= 0.0)
+        return shown;
+    if (own->pays_from <= 0.5)
+        snprintf(shown.text, sizeof shown.text, "; pays by the cost model from 50 %% or less");
+    else
+        snprintf(shown.text, sizeof shown.text, "; pays by the cost model from about %.0f %%",
+                 fmin(5.0 * ceil(20.0 * own->pays_from - 1e-9), 99.0));
+    return shown;
+}
+
+char *show_payoff(const struct report_series *series)
+{
+    char *const measured = show_measured(series);
+    char *const text = measured ? text_format("%s%s", measured, show_model(series).text) : NULL;
+    free(measured);
+    return text;
 }
 
 char *show_setting(const struct measurement *key)

@@ -26,86 +26,87 @@ static const struct result *pick(const struct contender *contender,
     return contender->pick ? contender->pick(subject) : case_result(subject, contender->name);
 }
 
-/* Where it ran, and where a dense algorithm ran beside it. */
-struct total {
-    double sum_us;
-    size_t layers, won;
-    struct geometric_mean over_dense;
-    double compared_us, dense_us; /* sums over the layers with both */
-    size_t ahead;                 /* of dense */
-};
+static void count_case(struct total *total, const struct report_case *subject,
+                       const struct result *result)
+{
+    const struct result *const dense = case_best_dense(subject);
+    total->example = result;
+    total->layers++;
+    total->sum_us += result->measurement.median_us;
+    total->won += result == case_fastest(subject);
+    if (!dense)
+        return;
+    geometric_mean_add(&total->over_dense, speed_up(result, dense));
+    total->compared_us += result->measurement.median_us;
+    total->dense_us += dense->measurement.median_us;
+    total->ahead += speed_up(result, dense) > 1.0;
+}
 
 static struct total total_of(const struct analysis *analysis, size_t ordinal,
                              const struct contender *contender)
 {
-    struct total total = { 0 };
+    struct total total = { .name = contender->name };
     for (size_t i = 0; i < analysis->case_count; i++) {
         const struct report_case *const subject = &analysis->cases[i];
         const struct result *const result =
             subject->ordinal == ordinal ? pick(contender, subject) : NULL;
-        if (!result)
-            continue;
-        total.layers++;
-        total.sum_us += result->measurement.median_us;
-        total.won += result == case_fastest(subject);
-        const struct result *const dense = case_best_dense(subject);
-        if (!dense)
-            continue;
-        geometric_mean_add(&total.over_dense, speed_up(result, dense));
-        total.compared_us += result->measurement.median_us;
-        total.dense_us += dense->measurement.median_us;
-        total.ahead += speed_up(result, dense) > 1.0;
+        if (result)
+            count_case(&total, subject, result);
     }
     return total;
 }
 
-static void add_row(struct text_grid *grid, const struct analysis *analysis, size_t ordinal,
-                    const struct contender *contender)
+static void add_total(struct totals *totals, const struct analysis *analysis, size_t ordinal,
+                      const struct contender *contender)
 {
     const struct total total = total_of(analysis, ordinal, contender);
-    if (total.layers == 0)
-        return;
-    text_grid_add(grid, "%s", contender->name);
-    text_grid_add(grid, "%s", show_number(total.sum_us).text);
-    text_grid_add(grid, "%zu", total.layers);
-    text_grid_add(grid, "%s",
-                  total.over_dense.count ? show_times(total.dense_us / total.compared_us).text
-                                         : "-");
-    text_grid_add(grid, "%s",
-                  total.over_dense.count ? show_times(geometric_mean_value(&total.over_dense)).text
-                                         : "-");
-    text_grid_add(grid, "%zu", total.won);
+    if (total.layers > 0 && totals->count < TOTALS_MOST)
+        totals->rows[totals->count++] = total;
 }
 
-/* Whether an earlier result of the same setting has the same algorithm, and so its row. */
-static int has_row(const struct analysis *analysis, size_t ordinal, const struct result *result)
+static int has_row(const struct totals *totals, const char *algorithm)
 {
-    for (size_t i = 0; i < analysis->case_count; i++) {
-        const struct report_case *const subject = &analysis->cases[i];
-        for (size_t j = 0; subject->ordinal == ordinal && j < subject->count; j++) {
-            if (subject->results[j] == result)
-                return 0;
-            if (strcmp(subject->results[j]->measurement.algorithm, result->measurement.algorithm) ==
-                0)
-                return 1;
-        }
-    }
+    for (size_t i = 0; i < totals->count; i++)
+        if (strcmp(totals->rows[i].name, algorithm) == 0)
+            return 1;
     return 0;
 }
 
-static void add_rows(struct text_grid *grid, const struct analysis *analysis, size_t ordinal)
+struct totals totals_of(const struct analysis *analysis, size_t ordinal)
 {
+    struct totals totals = { .count = 0 };
     for (size_t i = 0; i < analysis->case_count; i++) {
         const struct report_case *const subject = &analysis->cases[i];
         for (size_t j = 0; subject->ordinal == ordinal && j < subject->count; j++) {
             const struct contender by_name = { subject->results[j]->measurement.algorithm, NULL };
-            if (!has_row(analysis, ordinal, subject->results[j]))
-                add_row(grid, analysis, ordinal, &by_name);
+            if (!has_row(&totals, by_name.name))
+                add_total(&totals, analysis, ordinal, &by_name);
         }
     }
-    add_row(grid, analysis, ordinal, &automatic);
-    add_row(grid, analysis, ordinal, &best_sparse);
-    add_row(grid, analysis, ordinal, &best_dense);
+    add_total(&totals, analysis, ordinal, &automatic);
+    add_total(&totals, analysis, ordinal, &best_sparse);
+    add_total(&totals, analysis, ordinal, &best_dense);
+    return totals;
+}
+
+double total_over_dense(const struct total *total)
+{
+    return total->over_dense.count ? total->dense_us / total->compared_us : 0.0;
+}
+
+static struct shown show_gain(double gain)
+{
+    return gain > 0.0 ? show_times(gain) : (struct shown){ "-" };
+}
+
+static void add_row(struct text_grid *grid, const struct total *total)
+{
+    text_grid_add(grid, "%s", total->name);
+    text_grid_add(grid, "%s", show_number(total->sum_us).text);
+    text_grid_add(grid, "%zu", total->layers);
+    text_grid_add(grid, "%s", show_gain(total_over_dense(total)).text);
+    text_grid_add(grid, "%s", show_gain(geometric_mean_value(&total->over_dense)).text);
+    text_grid_add(grid, "%zu", total->won);
 }
 
 static const char *if_same(const char *text, int is_same, const char *otherwise)
@@ -153,7 +154,7 @@ static void write_sentence(const struct analysis *analysis, size_t ordinal, FILE
         total.over_dense.count);
 }
 
-static size_t layers_of(const struct analysis *analysis, size_t ordinal)
+size_t totals_layers(const struct analysis *analysis, size_t ordinal)
 {
     size_t layers = 0;
     for (size_t i = 0; i < analysis->case_count; i++)
@@ -164,7 +165,7 @@ static size_t layers_of(const struct analysis *analysis, size_t ordinal)
 int totals_write(const struct analysis *analysis, FILE *stream)
 {
     for (size_t ordinal = 0; ordinal < analysis->ordinal_count; ordinal++) {
-        const size_t layers = layers_of(analysis, ordinal);
+        const size_t layers = totals_layers(analysis, ordinal);
         if (layers < 2)
             continue;
         write_heading(analysis, ordinal, layers, stream);
@@ -175,7 +176,9 @@ int totals_write(const struct analysis *analysis, FILE *stream)
         text_grid_column(&grid, 'r', "vs best dense");
         text_grid_column(&grid, 'r', "geometric mean");
         text_grid_column(&grid, 'r', "fastest on");
-        add_rows(&grid, analysis, ordinal);
+        const struct totals totals = totals_of(analysis, ordinal);
+        for (size_t i = 0; i < totals.count; i++)
+            add_row(&grid, &totals.rows[i]);
         const int code = text_grid_print(&grid, stream);
         if (code != EXIT_DONE)
             return code;

@@ -1,0 +1,66 @@
+"""The scripts over bench: what they find in rows of measurements.
+
+usage: test_scripts.py SCRIPTS_FOLDER
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPTS = pathlib.Path(sys.argv.pop(1)).resolve()
+sys.path.insert(0, str(SCRIPTS))
+import bench_rows  # noqa: E402
+import sweep  # noqa: E402
+import wide_set  # noqa: E402
+
+
+def row(name, us, algorithm="own", chosen="no", peer="", sparsity=0.9):
+    return {"name": name, "sparsity": str(sparsity), "algorithm": algorithm, "chosen": chosen,
+            "peer_version": peer, "median_us": str(us)}
+
+
+class Scripts(unittest.TestCase):
+    def test_slower_layers(self):
+        rows = []
+        for name, own, best in (("wins", 10, 10), ("loses", 30, 25), ("loses_more", 50, 50)):
+            rows += [row(name, own, chosen="yes"), row(name, best, "other"),
+                     row(name, 24, "onednn", peer="3"), row(name, 90, "openblas", peer="3"),
+                     row(name, 1, "cusparse", peer="3")]
+        rows += [row("alone", 10, chosen="yes")]
+        lines, compared = wide_set.slower(rows)
+        self.assertEqual(compared, 3)
+        self.assertEqual([line.split(",")[0] for line in lines], ["loses_more", "loses"])
+        self.assertIn("own 30 us, onednn 24 us, 0.80x (csrconv's best: other, 0.96x)", lines[1])
+
+    def test_sparsity_cliffs(self):
+        times = {0.5: 100, 0.7: 60, 0.8: 62, 0.9: 90, 0.95: 20}
+        rows = [row("a", us, chosen="yes", sparsity=s) for s, us in reversed(times.items())]
+        rows += [row("a", 1, sparsity=0.6)]
+        cliffs = list(sweep.sparsity_cliffs(rows))
+        self.assertEqual(cliffs, ["a: 80 % zeros take 62 us, 90 % 90 us"])
+
+    def test_pixel_cliffs(self):
+        times = {7: 20, 8: 10, 9: 12, 15: 20, 16: 21, 17: 40, 31: 80}
+        rows = [row(f"pixels:{n}", us, chosen="yes") for n, us in times.items()]
+        cliffs = list(sweep.pixel_cliffs(rows))
+        self.assertEqual(cliffs, ["7 pixels take 20 us, 8 10 us", "16 pixels take 21 us, 17 40 us"])
+
+    def test_files_are_whole(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "rows.csv"
+            bench_rows.write(path, [{"a": "1,2", "b": "x"}])
+            self.assertEqual(path.read_text(), 'a,b\n"1,2",x\n')
+            with self.assertRaises(ValueError):
+                bench_rows.write(path, [{"a": "1"}, {"c": "2"}])
+            self.assertEqual(path.read_text(), 'a,b\n"1,2",x\n')
+            self.assertEqual([item.name for item in path.parent.iterdir()], ["rows.csv"])
+
+    def test_without_data(self):
+        done = subprocess.run([sys.executable, SCRIPTS / "wide_set.py", "csrconv", "/no/data",
+                               "--csv", "x.csv"], stdout=subprocess.PIPE, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (77, "skipped: no data in /no/data\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,167 @@
+#include "reproduction_parts.h"
+
+#include "../complain.h"
+#include "markdown.h"
+#include "show.h"
+#include "statistics.h"
+#include "text.h"
+#include "totals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Speed-ups over lowering with cuBLAS and with cuSPARSE, as the paper of 2018 has them. */
+static const struct {
+    const char *network, *over_gemm, *over_spmm;
+} published[] = {
+    { "alexnet", "1.07-1.23 (cuBLAS lowering)", "1.31-1.42 (cuSPARSE lowering)" },
+    { "googlenet", "1.17-3.51 (cuBLAS lowering)", "1.09-2.00 (cuSPARSE lowering)" },
+    { "resnet50", "1.32-5.00 (cuBLAS lowering)", "1.07-3.22 (cuSPARSE lowering)" },
+};
+
+/* What was published for a peer that computes alike: lowering (im2col), and GEMM or SpMM. */
+static const char *published_of(const char *network, const char *peer)
+{
+    const int is_gemm = strcmp(peer, "openblas") == 0 || strncmp(peer, "cublas", 6) == 0;
+    const int is_spmm = strncmp(peer, "cusparse", 8) == 0;
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++)
+        if (strcmp(network, published[i].network) == 0)
+            return is_gemm ? published[i].over_gemm : is_spmm ? published[i].over_spmm : "-";
+    return "-";
+}
+
+/* Over the layers where both were measured. */
+struct gains {
+    size_t layers;
+    double least, most;
+    struct geometric_mean mean;
+    double own_us, peer_us;
+};
+
+static struct gains gains_of(const struct analysis *analysis, size_t ordinal, const char *peer_name)
+{
+    struct gains gains = { 0 };
+    for (size_t i = 0; i < analysis->case_count; i++) {
+        const struct report_case *const subject = &analysis->cases[i];
+        const struct result *const own = case_best_sparse(subject);
+        const struct result *const peer = case_result(subject, peer_name);
+        const double gain = speed_up(own, peer);
+        if (subject->ordinal != ordinal || !own || !peer)
+            continue;
+        gains.least = gains.layers == 0 || gain < gains.least ? gain : gains.least;
+        gains.most = gain > gains.most ? gain : gains.most;
+        gains.layers++;
+        gains.own_us += own->measurement.median_us;
+        gains.peer_us += peer->measurement.median_us;
+        geometric_mean_add(&gains.mean, gain);
+    }
+    return gains;
+}
+
+static void write_gains(const struct gains *gains, const char *peer, const char *network,
+                        FILE *stream)
+{
+    markdown_cell(stream, "%s", peer);
+    markdown_cell(stream, "%s", published_of(network, peer));
+    markdown_cell(stream, "%zu", gains->layers);
+    markdown_cell(stream, "%.2f-%.2f", gains->least, gains->most);
+    markdown_cell(stream, "%s", show_times(geometric_mean_value(&gains->mean)).text);
+    markdown_cell(stream, "%s", show_times(gains->peer_us / gains->own_us).text);
+    markdown_end_row(stream);
+}
+
+void reproduction_speed_ups(const struct analysis *analysis, size_t ordinal, const char *network,
+                            const struct reproduction_peers *peers, FILE *stream)
+{
+    if (!peers->count) {
+        fputs("\nNo peer was measured to compare with.\n", stream);
+        return;
+    }
+    fputs("\n| speed-up over | published in 2018, on a GPU | layers | measured, least to most | "
+          "geometric mean | by the sums |\n",
+          stream);
+    markdown_rule(stream, 2, 4);
+    for (size_t i = 0; i < peers->count; i++) {
+        const struct gains gains = gains_of(analysis, ordinal, peers->names[i]);
+        if (gains.layers > 0)
+            write_gains(&gains, peers->names[i], network, stream);
+    }
+}
+
+static void write_total(const struct total *total, FILE *stream)
+{
+    const double over_dense = total_over_dense(total);
+    const double mean = geometric_mean_value(&total->over_dense);
+    markdown_cell(stream, "%s", total->name);
+    markdown_cell(stream, "%s", show_number(total->sum_us * 1e-3).text);
+    markdown_cell(stream, "%zu", total->layers);
+    markdown_cell(stream, "%s", over_dense > 0.0 ? show_times(over_dense).text : "-");
+    markdown_cell(stream, "%s", mean > 0.0 ? show_times(mean).text : "-");
+    markdown_cell(stream, "%zu", total->won);
+    markdown_end_row(stream);
+}
+
+void reproduction_totals(const struct analysis *analysis, size_t ordinal, FILE *stream)
+{
+    const struct totals totals = totals_of(analysis, ordinal);
+    fputs("\n| pruned layers together | sum ms | layers | vs best dense, by the sums | geometric "
+          "mean | fastest on |\n",
+          stream);
+    markdown_rule(stream, 1, 5);
+    for (size_t i = 0; i < totals.count; i++)
+        write_total(&totals.rows[i], stream);
+}
+
+/* ------------------------------------------------------------------------------ as one layer */
+
+/* Of all weights of the layers together. */
+static double sparsity_of(const struct analysis *analysis, size_t ordinal)
+{
+    double nonzeros = 0.0, weights = 0.0;
+    for (size_t i = 0; i < analysis->case_count; i++) {
+        const struct measurement *const key = analysis->cases[i].key;
+        if (analysis->cases[i].ordinal != ordinal)
+            continue;
+        nonzeros += (double)key->nnz;
+        weights += (double)key->nnz / (1.0 - key->sparsity);
+    }
+    return weights > 0.0 ? 1.0 - nonzeros / weights : 0.0;
+}
+
+static int add_total(const struct total *total, const char *name, double sparsity,
+                     struct report *report)
+{
+    struct result result = *total->example;
+    result.measurement.name = result.measurement.problem = name;
+    result.measurement.pattern = "";
+    result.measurement.sparsity = sparsity;
+    result.measurement.algorithm = total->name;
+    result.measurement.chosen = strcmp(total->name, "automatic choice") == 0;
+    result.measurement.median_us = total->sum_us;
+    return report_add(report, &result);
+}
+
+static int add_totals(const struct analysis *analysis, size_t ordinal, const char *network,
+                      struct report *report)
+{
+    const size_t layers = totals_layers(analysis, ordinal);
+    const struct totals totals = totals_of(analysis, ordinal);
+    const double sparsity = sparsity_of(analysis, ordinal);
+    char *const name = text_format("%s: %zu pruned layers", network, layers);
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < totals.count && !code; i++)
+        if (totals.rows[i].layers == layers)
+            code = add_total(&totals.rows[i], name ? name : network, sparsity, report);
+    free(name);
+    return code;
+}
+
+int reproduction_add_totals(const struct reproduction_network *network, struct report *report)
+{
+    struct analysis analysis;
+    int code = analyse(&network->report, &analysis);
+    for (size_t ordinal = 0; ordinal < analysis.ordinal_count && !code; ordinal++)
+        code = add_totals(&analysis, ordinal, network->name, report);
+    analysis_free(&analysis);
+    return code;
+}

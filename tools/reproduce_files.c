@@ -1,0 +1,122 @@
+#include "reproduce_files.h"
+
+#include "complain.h"
+#include "report/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Makes what stands before each '/' too. */
+static int make_folder(const char *folder)
+{
+    struct stat status;
+    char *const path = strdup(folder);
+    int code = path ? EXIT_DONE : complain(EXIT_WRONG, "memory", "no room for the folder's name");
+    for (char *at = path ? strchr(path + 1, '/') : NULL; at; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        mkdir(path, 0777); /* an error shows at the folder itself */
+        *at = '/';
+    }
+    if (!code && mkdir(path, 0777) && errno != EEXIST)
+        code = complain(EXIT_BAD, folder, "cannot be made: %s", strerror(errno));
+    else if (!code && (stat(path, &status) || !S_ISDIR(status.st_mode)))
+        code = complain(EXIT_BAD, folder, "is not a folder");
+    free(path);
+    return code;
+}
+
+static int open_in(const char *folder, const char *name, struct output **output)
+{
+    char *const path = text_format("%s/%s", folder, name);
+    const int code = path ? output_open(path, output)
+                          : complain(EXIT_WRONG, "memory", "no room for the name of a file");
+    free(path);
+    return code;
+}
+
+int reproduce_files_open(const char *folder, const struct reproduction *r,
+                         struct reproduce_files *files)
+{
+    int code;
+    memset(files, 0, sizeof *files);
+    if ((code = make_folder(folder)) || (code = open_in(folder, "report.md", &files->report)) ||
+        (code = open_in(folder, "layers.csv", &files->layers)) ||
+        (code = open_in(folder, "ablation.csv", &files->ablation)) ||
+        (code = open_in(folder, "totals.svg", &files->totals)))
+        return code;
+    for (size_t i = 0; i < r->count && !code; i++)
+        code = open_in(folder, r->networks[i].chart, &files->charts[i]);
+    return code;
+}
+
+static int save(const struct report_format *format, const struct report *report,
+                struct output **output)
+{
+    const int code = format->write(report, output_stream(*output));
+    return code ? code : output_commit(output);
+}
+
+static int add_all(const struct report *from, struct report *to)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < from->count && !code; i++)
+        code = report_add(to, &from->results[i]);
+    return code;
+}
+
+/* What the networks have together. */
+struct together {
+    struct report layers, ablation, totals;
+};
+
+static int put_together(const struct reproduction *r, struct together *t)
+{
+    int code = EXIT_DONE;
+    report_init(&t->layers);
+    report_init(&t->ablation);
+    report_init(&t->totals);
+    for (size_t i = 0; i < r->count && !code; i++)
+        if (!(code = add_all(&r->networks[i].report, &t->layers)) &&
+            !(code = add_all(&r->networks[i].ablation, &t->ablation)))
+            code = reproduction_add_totals(&r->networks[i], &t->totals);
+    return code;
+}
+
+static int save_all(const struct reproduction *r, const struct together *t,
+                    struct reproduce_files *files)
+{
+    int code;
+    if ((code = save(&report_format_csv, &t->layers, &files->layers)) ||
+        (code = save(&report_format_csv, &t->ablation, &files->ablation)) ||
+        (code = save(&report_format_svg, &t->totals, &files->totals)))
+        return code;
+    for (size_t i = 0; i < r->count && !code; i++)
+        code = save(&report_format_svg, &r->networks[i].report, &files->charts[i]);
+    if (!code)
+        code = reproduction_write(r, output_stream(files->report));
+    return code ? code : output_commit(&files->report);
+}
+
+int reproduce_files_save(const struct reproduction *r, struct reproduce_files *files)
+{
+    struct together together;
+    int code = put_together(r, &together);
+    if (!code)
+        code = save_all(r, &together, files);
+    report_free(&together.layers);
+    report_free(&together.ablation);
+    report_free(&together.totals);
+    return code;
+}
+
+void reproduce_files_abandon(struct reproduce_files *files)
+{
+    struct output **const all[] = { &files->report, &files->layers, &files->ablation,
+                                    &files->totals };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        output_abandon(all[i]);
+    for (size_t i = 0; i < REPRODUCE_NETWORKS; i++)
+        output_abandon(&files->charts[i]);
+}

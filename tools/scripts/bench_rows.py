@@ -1,0 +1,70 @@
+"""Runs csrconv bench and keeps its rows: what the scripts that measure many layers share."""
+import csv
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+
+def add_arguments(parser, batch=1):
+    parser.add_argument("csrconv", help="the program")
+    parser.add_argument("--batch", type=int, default=batch, help="images (%(default)s)")
+    parser.add_argument("--threads", default="0", help="0 = all (%(default)s)")
+    parser.add_argument("--min-time", default="0.5",
+                        help="seconds of samples for each algorithm (%(default)s)")
+
+
+def algorithms(csrconv):
+    """All but the plain kernel, which is there to be read and takes long; it alone if it is alone."""
+    listed = subprocess.run([csrconv, "info", "--algos"], check=True, stdout=subprocess.PIPE,
+                            text=True).stdout.splitlines()
+    names = [line.split()[0] for line in listed if line[:1].isalnum()]
+    own = [name for name in names if name.startswith("direct_")]
+    return ",".join(name for name in names if name != "direct" or not own)
+
+
+def bench(options, *arguments, svg=None):
+    """The rows of one run; ends the script if it fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "rows.csv"
+        command = [options.csrconv, "bench", "--batch", options.batch, "--threads", options.threads,
+                   "--min-time", options.min_time, "--algo", algorithms(options.csrconv),
+                   "--csv", path, *arguments]
+        if svg:
+            command += ["--svg", svg]
+        done = subprocess.run([str(item) for item in command], stdout=subprocess.DEVNULL,
+                              check=False)
+        if done.returncode:
+            sys.exit(f"{sys.argv[0]}: exit code {done.returncode} of {' '.join(map(str, command))}")
+        with open(path, newline="") as file:
+            return list(csv.DictReader(file))
+
+
+def write(path, rows):
+    """One CSV, whole or not at all."""
+    temporary = f"{path}.tmp"
+    try:
+        with open(temporary, "w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+
+
+def is_dense_peer(row):
+    return bool(row["peer_version"]) and not row["algorithm"].startswith("cusparse")
+
+
+def time_of(rows, wanted):
+    """The fastest of the rows that are wanted: (us, algorithm), or None."""
+    return min(((float(row["median_us"]), row["algorithm"]) for row in rows if wanted(row)),
+               default=None)
+
+
+def chosen(rows):
+    """The time of the automatic choice."""
+    return time_of(rows, lambda row: row["chosen"] == "yes")

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Measures csrconv on a wide set of layers, beyond the published ones: where is it slower than dense?
+
+usage: wide_set.py CSRCONV DATA --csv OUT.csv [--batch N] [--threads T] [--min-time S]
+
+DATA is a folder with
+  dlmc_resnet50/manifest.csv                 patterns of pruned ResNet-50 layers, with their geometry
+  pruned_weights/mobilenet_v1_90/*.npy       pruned pointwise layers of MobileNetV1, with values
+  networks/layers.csv                        their geometry
+Without it nothing is measured, and the exit code is 77. To them come ten shapes with strides,
+dilation and groups, at 90 % zeros. All rows go into one CSV; then the layers are listed on which the
+automatic choice is slower than the faster dense peer.
+"""
+import argparse
+import csv
+import pathlib
+import sys
+
+import bench_rows
+
+# Of oneDNN's own list of shapes for its tests.
+SHAPES = (
+    'ic256ih56iw56oc128oh28ow28kh1kw1sh2sw2ph0pw0n"resnet_50:res3a_branch2a"',
+    'ic512ih28oc1024oh14kh1sh2ph0n"resnet_50_v1_5:res4a_branch1"',
+    'mb50ic128ih28oc128oh14kh3sh2ph1n"resnet_50_sparse:res3d_branch2b"',
+    'ic128ih56oc128oh28kh3sh2ph1n"resnet_50_v1_5:res3a_branch2b"',
+    'ic512ih14oc512oh7kh3sh2ph1n"resnet_50_v1_5:res5a_branch2b"',
+    'mb2_g2ic96oc96_ih57oh26kh5sh2ph1dh1_n"dilated_conv:20"',
+    'mb2_ic64oc128_ih11oh7kh3sh1ph1dh2_n"dilated_conv:21"',
+    'mb2_g2ic192oc128_ih11oh7kh3sh1ph1dh2_n"dilated_conv:23"',
+    'mb2_g2ic128oc128_ih21oh3kh5sh2ph0dh3_iw21ow13kw5sw1pw0dw1_n"dilated_conv:25"',
+    'g2mb256ic384ih13oc256oh13kh3ph1n"alexnet:conv5"',
+)
+
+
+def dlmc(data):
+    """(arguments of bench) of each pattern; columns are (r, s, c)."""
+    folder = data / "dlmc_resnet50"
+    with open(folder / "manifest.csv", newline="") as file:
+        for row in csv.DictReader(file):
+            name = row["file"].removeprefix("rn50/").removesuffix(".smtx")
+            problem = (f'ic{row["in_ch"]}ih{row["in_hw"]}iw{row["in_hw"]}oc{row["out_ch"]}'
+                       f'oh{row["out_hw"]}ow{row["out_hw"]}kh{row["kh"]}kw{row["kw"]}'
+                       f'sh{row["stride"]}sw{row["stride"]}ph{row["pad"]}pw{row["pad"]}'
+                       f'n"dlmc:{name}"')
+            yield "--weights", folder / row["file"], "--order", "rsc", problem
+
+
+def mobilenet(data):
+    with open(data / "networks" / "layers.csv", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["net"].startswith("mobilenet_v1")]
+    for row in rows:
+        weights = data / "pruned_weights" / "mobilenet_v1_90" / f'{row["layer"]}.npy'
+        if weights.exists():
+            yield ("--weights", weights,
+                   f'ic{row["C"]}ih{row["H"]}iw{row["W"]}oc{row["M"]}kh1kw1ph0pw0'
+                   f'n"mobilenet_v1:{row["layer"]}"')
+
+
+def shapes(_):
+    for shape in SHAPES:
+        yield "--sparsity", "0.9", shape
+
+
+def slower(rows):
+    """Lines on the layers where the automatic choice loses, worst first; how many were compared."""
+    layers = {}
+    for row in rows:
+        layers.setdefault(row["name"], []).append(row)
+    found, compared = [], 0
+    for name, layer in layers.items():
+        own, dense = bench_rows.chosen(layer), bench_rows.time_of(layer, bench_rows.is_dense_peer)
+        best = bench_rows.time_of(layer, lambda row: not row["peer_version"])
+        if not own or not dense:
+            continue
+        compared += 1
+        if own[0] > dense[0]:
+            found.append((dense[0] / own[0],
+                          f"{name}, {100 * float(layer[0]['sparsity']):.4g} % zeros: {own[1]} "
+                          f"{own[0]:.4g} us, {dense[1]} {dense[0]:.4g} us, "
+                          f"{dense[0] / own[0]:.2f}x (csrconv's best: {best[1]}, "
+                          f"{dense[0] / best[0]:.2f}x)"))
+    return [line for _, line in sorted(found)], compared
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    bench_rows.add_arguments(parser)
+    parser.add_argument("data", type=pathlib.Path, nargs="?", help="the folder with the data")
+    parser.add_argument("--csv", required=True, help="where all rows go")
+    options = parser.parse_args()
+    if not options.data or not (options.data / "dlmc_resnet50" / "manifest.csv").is_file():
+        print(f"skipped: no data in {options.data}")
+        return 77
+    if not pathlib.Path(options.csv).resolve().parent.is_dir():
+        parser.error(f"{options.csv}: no such folder")
+    rows = []
+    for source in (dlmc, mobilenet, shapes):
+        for arguments in source(options.data):
+            rows += bench_rows.bench(options, *arguments)
+            print(f"{rows[-1]['name']}: {rows[-1]['problem']}", flush=True)
+    bench_rows.write(options.csv, rows)
+    lines, compared = slower(rows)
+    print(f"\nslower than the faster dense peer on {len(lines)} of {compared} layers:",
+          *lines, sep="\n  ")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
