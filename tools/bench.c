@@ -111,7 +111,7 @@ static void cross_check(struct bench *b, int index)
     }
 }
 
-static int time_trials(struct bench *b, bool is_cold)
+static int time_trials(struct bench *b, bool is_cold, struct bench_count *count)
 {
     const struct timing_options options = { b->request->min_time_s, is_cold };
     const struct machine_use start = machine_use_now();
@@ -123,9 +123,12 @@ static int time_trials(struct bench *b, bool is_cold)
             b->timings[b->timed++].trial = &b->trials[i];
     code = timing_run(b->timings, b->timed, &options);
     taken = machine_taken_since(&start);
-    if (!code && taken > 0.1)
+    count->timed++;
+    if (!code && taken > 0.1) {
+        count->disturbed++;
         fprintf(stderr, "warning: other processes took %.0f %% of a CPU while %s was timed\n",
                 taken * 100.0, b->point->problem->name);
+    }
     return code;
 }
 
@@ -249,7 +252,7 @@ static int report_timing(const struct bench *b, const struct timing *t, bool is_
 static int time_and_report(struct bench *b, bool is_cold, struct report *report,
                            struct bench_count *count)
 {
-    int code = time_trials(b, is_cold);
+    int code = time_trials(b, is_cold, count);
     for (int i = 0; i < b->timed && !code; i++) {
         code = report_timing(b, &b->timings[i], is_cold, report);
         count->measured++;

@@ -24,6 +24,7 @@ struct bench_request {
 
 struct bench_count {
     int64_t measured, failed, idle; /* idle: points where nothing ran */
+    int64_t timed, disturbed;       /* points; disturbed: while other processes took the CPU */
 };
 
 /* Returns an exit_code, having complained, if the point cannot be set up. */

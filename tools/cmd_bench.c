@@ -18,7 +18,9 @@ static const char help[] =
     "\n"
     "Verifies every algorithm and then times them side by side; times start from plain NCHW.\n"
     "\n"
-    "  PROBLEM               a benchdnn descriptor, or @FILE with one a line\n"
+    "  PROBLEM               a benchdnn descriptor (mb images, ic oc channels, ih oh sizes, kh\n"
+    "                        kernel, sh stride, ph padding, dh dilation, g groups), or @FILE\n"
+    "                        with one a line\n"
     "  --network NAME|FILE.csv       the layers with published sparsity >= 0.5 at the published "
     "batch\n"
     "  --all-layers          the other layers too\n"
@@ -161,6 +163,17 @@ struct bench_file {
     struct output *output;
 };
 
+/* Of two measurements in one file the second would replace the first, or follow it in a pipe. */
+static int check_files(const struct bench_file files[BENCH_FILES])
+{
+    for (int i = 0; i < BENCH_FILES; i++)
+        for (int j = 0; j < i; j++)
+            if (files[i].path && files[j].path && strcmp(files[i].path, files[j].path) == 0)
+                return complain(EXIT_BAD, files[i].path, "is asked for as %s and as %s",
+                                files[j].format->name, files[i].format->name);
+    return EXIT_DONE;
+}
+
 static int open_files(struct bench_file files[BENCH_FILES])
 {
     int code = EXIT_DONE;
@@ -187,8 +200,20 @@ static int save_files(struct bench_file files[BENCH_FILES], const struct report 
     return code;
 }
 
+/* The warnings are far above by now, and what the table concludes may be their doing. */
+static void repeat_warning(const struct bench_count *count)
+{
+    fflush(stdout);
+    if (count->disturbed)
+        fprintf(stderr,
+                "warning: other processes were busy during %" PRId64 " of %" PRId64
+                " timings: these times, and what pays by them, hold for this load only\n",
+                count->disturbed, count->timed);
+}
+
 static int conclude(const struct bench_count *count)
 {
+    repeat_warning(count);
     if (count->failed)
         return complain(EXIT_WRONG, "bench", "%" PRId64 " results were wrong", count->failed);
     if (count->idle)
@@ -211,6 +236,8 @@ static int bench_list(const struct bench_options *o, struct bench_request *reque
         request->weights = &weights;
     report_init(&report);
     report.is_explained = o->is_explained;
+    if (!code)
+        code = check_files(files);
     if (!code)
         code = open_files(files);
     if (!code)

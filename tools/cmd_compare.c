@@ -10,7 +10,7 @@ static int run_compare(int argc, char **argv);
 
 const struct command command_compare = {
     .name = "compare",
-    .summary = "Compare the measurements of two runs of bench",
+    .summary = "compare the measurements of two runs of bench",
     .help =
         "usage: csrconv compare OLD.csv NEW.csv\n"
         "\n"
@@ -19,7 +19,7 @@ const struct command command_compare = {
         "quartiles do not overlap; else it is the same. The exit code is 0 also where the new one\n"
         "is slower, and 2 for files that cannot be compared.\n"
         "\n"
-        "example:\n"
+        "examples:\n"
         "  csrconv bench --network resnet50 --csv before.csv\n"
         "  csrconv bench --network resnet50 --csv after.csv\n"
         "  csrconv compare before.csv after.csv\n",

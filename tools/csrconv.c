@@ -3,9 +3,11 @@
 #include "command.h"
 #include "complain.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command *const commands[] = {
     &command_run,  &command_verify,  &command_bench,     &command_prune,
@@ -51,9 +53,21 @@ static int run(int argc, char **argv)
     return command->run(argc - 1, argv + 1);
 }
 
+/*
+ * A standard stream that was closed would lend its number to the next file that is opened, and
+ * messages would go into that. What stands in for it refuses, as a closed one does.
+ */
+static void stand_in_for_closed_streams(void)
+{
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", i == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            return;
+}
+
 int main(int argc, char **argv)
 {
     int code;
+    stand_in_for_closed_streams();
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of stdout, told below */
     code = run(argc, argv);
     if (code == COMMAND_HELPED)

@@ -178,7 +178,7 @@ static int open_beside(struct output *output)
     if (!follow_links(output->path, target) || !(output->target = strdup(target)))
         return cannot_open(output->path);
     const bool exists = stat(target, &old) == 0;
-    if (exists && access(target, W_OK) != 0)
+    if (exists ? access(target, W_OK) != 0 : errno != ENOENT) /* such as a name that is too long */
         return cannot_open(output->path);
     output->temporary = take_temporary();
     if (!output->temporary)

@@ -135,6 +135,12 @@ class Bench(support.Case):
     def test_an_order_of_no_weights(self):
         self.fail_with(2, "--order", "--weights", "bench", "--order", "rsc", PROBLEM)
 
+    def test_files_of_one_name(self):
+        for name in ("out", "-"):
+            self.fail_with(2, name, "as csv and as svg", "bench", "--csv", name, "--svg", name,
+                           PROBLEM)
+        self.assertEqual(self.files(), [])
+
     def test_unwritable_files(self):
         for flag in ("--csv", "--json", "--svg"):
             self.fail_with(2, "no/b", "No such file", "bench", "--device", "cpu", "--algo",

@@ -70,6 +70,19 @@ class Outputs(support.Case):
         self.assertEqual(done.stdout, self.read("y.npy"))
         self.assertRegex(done.stderr, r"\A(cpu|cuda)[^\n]*\n\Z")
 
+    def test_closed_streams(self):
+        """Their numbers are not given to files, into which messages would go."""
+        self.succeed(*self.arguments("y.npy"))
+        right = self.read("y.npy")
+        for closed in ((0,), (1,), (2,), (0, 1, 2)):
+            os.remove(self.folder / "y.npy")
+            done = self.csrconv(*self.arguments("y.npy"),
+                                preexec_fn=lambda: [os.close(stream) for stream in closed])
+            self.assertEqual(done.returncode, int(1 in closed))
+            self.assertEqual(self.read("y.npy"), right)
+        self.fail_with(1, "-", "Bad file descriptor", "prune", "--input", "w.npy", "--output", "-",
+                       "--sparsity", 0.5, preexec_fn=lambda: os.close(1))
+
     @unittest.skipUnless(os.path.exists("/dev/full") and
                          stat.S_ISCHR(os.stat("/dev/full").st_mode), "no /dev/full")
     def test_a_full_device(self):
@@ -82,7 +95,10 @@ class Outputs(support.Case):
 
     def test_a_device_is_written_directly(self):
         """A terminal: a renamed file cannot take its place, whatever went wrong."""
-        leader, follower = pty.openpty()
+        try:
+            leader, follower = pty.openpty()
+        except OSError as error:
+            self.skipTest(f"no terminals here: {error}")
         self.addCleanup(os.close, leader)
         name = os.ttyname(follower)
         reader = threading.Thread(target=self.drain, args=(leader,), daemon=True)

@@ -133,24 +133,31 @@ static void adds_what_the_model_says(void **state)
     }
 }
 
-static void tells_series_apart(void **state)
+/* Batches 1 and 2 of one layer. */
+static void assert_tells_series_apart(const char *first, const char *second)
 {
-    (void)state;
     struct report report;
     sample_start(&report);
     for (int64_t batch = 1; batch <= 2; batch++) {
         struct result result =
             sample_result("net:a", 0.9, "direct", OWN_SPARSE, 50.0 * (double)batch);
         result.measurement.batch = batch;
-        result.measurement.problem = batch == 1 ? "mb1ic4oc4" : "mb2ic4oc4";
+        result.measurement.problem = batch == 1 ? first : second;
         sample_add(&report, &result);
         result = sample_result("net:a", 0.9, "openblas", PEER_DENSE, 75.0);
         result.measurement.batch = batch;
-        result.measurement.problem = batch == 1 ? "mb1ic4oc4" : "mb2ic4oc4";
+        result.measurement.problem = batch == 1 ? first : second;
         sample_add(&report, &result);
     }
     assert_last_line(&report, "net:a (batch 2, cpu, 8 threads, hot): does not pay at 90 %: 0.75x "
                               "of openblas");
+}
+
+static void tells_series_apart(void **state)
+{
+    (void)state;
+    assert_tells_series_apart("mb1ic4oc4", "mb2ic4oc4");
+    assert_tells_series_apart("g2mb1ic4oc4", "g2mb2ic4oc4");
 }
 
 static void writes_csv(void **state)

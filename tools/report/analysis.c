@@ -8,17 +8,29 @@
 /* ------------------------------------------------------------------------------------ what is
  * alike */
 
-/* A descriptor without its batch, which is a column of its own and may have been overridden. */
-static const char *shape_of(const char *problem)
+/* A key such as mb and its number, where the descriptor goes on with it. */
+static const char *skip(const char *problem, const char *key)
 {
-    if (strncmp(problem, "mb", 2) != 0)
+    const size_t length = strlen(key);
+    if (strncmp(problem, key, length) != 0)
         return problem;
-    return problem + 2 + strspn(problem + 2, "0123456789");
+    return problem + length + strspn(problem + length, "0123456789");
+}
+
+/*
+ * Descriptors but for the batch, which is a column of its own and may have been overridden; only
+ * the groups may stand before it.
+ */
+static int same_shape(const char *a, const char *b)
+{
+    const char *const batch_a = skip(a, "g"), *const batch_b = skip(b, "g");
+    return batch_a - a == batch_b - b && memcmp(a, b, (size_t)(batch_a - a)) == 0 &&
+           strcmp(skip(batch_a, "mb"), skip(batch_b, "mb")) == 0;
 }
 
 static int same_layer(const struct measurement *a, const struct measurement *b)
 {
-    return strcmp(a->name, b->name) == 0 && strcmp(shape_of(a->problem), shape_of(b->problem)) == 0;
+    return strcmp(a->name, b->name) == 0 && same_shape(a->problem, b->problem);
 }
 
 static int same_series(const struct measurement *a, const struct measurement *b)
