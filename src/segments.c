@@ -143,11 +143,9 @@ static void place_segment(struct filler *f, int64_t m, int64_t nonzeros)
 {
     const struct csrconv_weights *w = f->w;
     const int64_t at = f->next[m];
-    f->s->segments[f->segment++] =
-        (struct csrconv_segment){ .begin = f->nonzero,
-                                  .filter = (int32_t)m,
-                                  .is_first = at == w->indptr[m],
-                                  .is_last = at + nonzeros == w->indptr[m + 1] };
+    f->s->segments[f->segment++] = (struct csrconv_segment){ .begin = f->nonzero,
+                                                             .filter = (int32_t)m,
+                                                             .is_first = at == w->indptr[m] };
     place_nonzeros(f, m, at + nonzeros);
 }
 

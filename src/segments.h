@@ -22,7 +22,6 @@ struct csrconv_segment {
     int64_t begin; /* of its nonzeros; they end where the next segment begins */
     int32_t filter;
     int8_t is_first; /* of the filter: sums start from the bias */
-    int8_t is_last;  /* of the filter: sums are outputs */
 };
 
 struct csrconv_segments {

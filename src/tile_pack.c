@@ -94,36 +94,39 @@ static void transpose_cells(const struct row *row, const struct csrconv_image_bl
     }
 }
 
-/* The rows of one phase plane that hold input. */
-static void pack_phase(const struct csrconv_tile_layout *l, const struct csrconv_tile_isa *isa,
-                       const struct csrconv_image_block *block, int64_t phase, const float *plane,
-                       float *to)
+/* The rows of one phase plane of a channel that hold input; y is that of the first row. */
+static void pack_plane(const struct csrconv_tile_layout *l, const struct csrconv_tile_isa *isa,
+                       const struct csrconv_image_block *block, const struct row *row, int64_t y,
+                       const float *plane, float *to)
 {
     const csrconv_geometry *g = &block->run->shape->g;
-    const struct row row = describe_columns(l, block->run->shape, phase % l->phases_w);
-    int64_t y = phase / l->phases_w * g->dilation_h % g->stride_h - g->pad_top;
-    if (row.first == row.end)
-        return;
-    to += row.first * l->element;
+    to += row->first * l->element;
     for (int64_t q = 0; q < l->rows; q++, y += g->stride_h, to += l->pitch * l->element) {
         if (y < 0 || y >= g->height)
             continue;
         if (l->images_in_lanes)
-            transpose_cells(&row, block, isa, plane + y * g->width + row.source, to);
+            transpose_cells(row, block, isa, plane + y * g->width + row->source, to);
         else
-            copy_cells(&row, isa, plane + y * g->width + row.source, to);
+            copy_cells(row, isa, plane + y * g->width + row->source, to);
     }
 }
 
-void csrconv_pack_channel(const struct csrconv_tile_layout *l, const struct csrconv_tile_isa *isa,
-                          const struct csrconv_image_block *block, int64_t c, float *to)
+void csrconv_pack_channels(const struct csrconv_tile_layout *l, const struct csrconv_tile_isa *isa,
+                           const struct csrconv_image_block *block, int64_t begin, int64_t end,
+                           float *to)
 {
     const struct csrconv_shape *shape = block->run->shape;
-    const float *plane =
-        block->run->in + block->first * shape->g.in_batch_stride + c * shape->plane;
-    memset(to, 0, (size_t)(l->channel_stride * l->element) * sizeof *to); /* borders stay */
-    for (int64_t phase = 0; phase < l->phases_h * l->phases_w; phase++)
-        pack_phase(l, isa, block, phase, plane, to + phase * l->plane_stride * l->element);
+    const csrconv_geometry *g = &shape->g;
+    const float *planes = block->run->in + block->first * g->in_batch_stride + begin * shape->plane;
+    const int64_t channel = l->channel_stride * l->element;
+    memset(to, 0, (size_t)((end - begin) * channel) * sizeof *to); /* borders stay */
+    for (int64_t phase = 0; phase < l->phases_h * l->phases_w; phase++) {
+        const struct row row = describe_columns(l, shape, phase % l->phases_w);
+        const int64_t y = phase / l->phases_w * g->dilation_h % g->stride_h - g->pad_top;
+        float *plane = to + phase * l->plane_stride * l->element;
+        for (int64_t c = 0; c < end - begin && row.first < row.end; c++)
+            pack_plane(l, isa, block, &row, y, planes + c * shape->plane, plane + c * channel);
+    }
 }
 
 int64_t csrconv_find_stretches(const struct csrconv_tile_layout *l,

@@ -11,10 +11,14 @@ struct csrconv_image_block {
     int64_t first, count;
 };
 
-/* Lays out one channel, borders included: writes channel_stride positions at `to`. */
-void csrconv_pack_channel(const struct csrconv_tile_layout *layout,
-                          const struct csrconv_tile_isa *isa,
-                          const struct csrconv_image_block *block, int64_t c, float *to);
+/*
+ * Lays out channels [begin, end), borders included: writes channel_stride positions for each, from
+ * `to` on.
+ */
+void csrconv_pack_channels(const struct csrconv_tile_layout *layout,
+                           const struct csrconv_tile_isa *isa,
+                           const struct csrconv_image_block *block, int64_t begin, int64_t end,
+                           float *to);
 
 /* A stretch of positions that is a stretch of an output row. */
 struct csrconv_stretch_of_row {

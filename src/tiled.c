@@ -6,6 +6,7 @@
 #include "tiling.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -89,7 +90,7 @@ double csrconv_tiled_estimate(const struct csrconv_problem *problem,
     const double cycles_per_us = 2.7e3;
     struct division division;
     if (divide(problem, isa, &division))
-        return 0.0;
+        return HUGE_VAL; /* refused before */
     return csrconv_cpu_time_us(problem, division.cycles, cycles_per_us);
 }
 
@@ -228,12 +229,14 @@ static void pack_channels(void *argument, int64_t begin, int64_t end)
     const struct wave *wave = argument;
     const struct csrconv_tile_layout *l = &wave->part->tiling.layout;
     const int64_t channels = wave->run->shape->g.channels;
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t b = i / channels, c = i % channels;
+    while (begin < end) {
+        const int64_t b = begin / channels, c = begin % channels;
+        const int64_t many = channels - c < end - begin ? channels - c : end - begin;
         const struct csrconv_image_block block = image_block(wave, b);
-        csrconv_pack_channel(l, wave->isa, &block, c,
-                             wave->laid_out + b * wave->part->image_floats +
-                                 c * l->channel_stride * l->element);
+        csrconv_pack_channels(l, wave->isa, &block, c, c + many,
+                              wave->laid_out + b * wave->part->image_floats +
+                                  c * l->channel_stride * l->element);
+        begin += many;
     }
 }
 

@@ -50,8 +50,8 @@ static void make(struct random_state *state, const struct csrconv_tile_isa *isa,
     memset(l->image, 0xff, (size_t)l->floats * sizeof *l->image);
     l->image[l->floats] = guard;
     for (int64_t c = 0; c < l->shape.g.channels; c++)
-        csrconv_pack_channel(&l->layout, isa, &l->block, c,
-                             l->image + c * l->layout.channel_stride * l->layout.element);
+        csrconv_pack_channels(&l->layout, isa, &l->block, c, c + 1,
+                              l->image + c * l->layout.channel_stride * l->layout.element);
 }
 
 static void release(struct laid_out *l)
