@@ -4,13 +4,6 @@
 
 #include <string.h>
 
-struct job {
-    const struct csrconv_shape *shape;
-    const float *planes;
-    int64_t first_row, rows;
-    float *lowered;
-};
-
 int csrconv_im2col_is_identity(const struct csrconv_shape *shape)
 {
     const csrconv_geometry *g = &shape->g;
@@ -46,31 +39,21 @@ static void lower_row(const struct csrconv_shape *shape, const float *in, int64_
     memset(to + end, 0, (size_t)(shape->out_w - end) * sizeof *to);
 }
 
-/* Items are the rows of the lowered matrix: (c, r, s). */
-static void lower(void *argument, int64_t begin, int64_t end)
+void csrconv_im2col(const struct csrconv_shape *shape, const float *planes, int64_t first_row,
+                    int64_t rows, float *lowered)
 {
-    const struct job *job = argument;
-    const struct csrconv_shape *shape = job->shape;
     const csrconv_geometry *g = &shape->g;
-    for (int64_t column = begin; column < end; column++) {
+    for (int64_t column = 0; column < shape->columns; column++) {
         const int64_t s = column % g->kernel_w;
         const int64_t r = column / g->kernel_w % g->kernel_h;
         const int64_t c = column / g->kernel_w / g->kernel_h;
-        float *to = job->lowered + column * job->rows * shape->out_w;
-        for (int64_t row = 0; row < job->rows; row++, to += shape->out_w) {
-            const int64_t y = (job->first_row + row) * g->stride_h + r * g->dilation_h - g->pad_top;
+        for (int64_t row = 0; row < rows; row++, lowered += shape->out_w) {
+            const int64_t y = (first_row + row) * g->stride_h + r * g->dilation_h - g->pad_top;
             if (y < 0 || y >= g->height)
-                memset(to, 0, (size_t)shape->out_w * sizeof *to);
+                memset(lowered, 0, (size_t)shape->out_w * sizeof *lowered);
             else
-                lower_row(shape, job->planes + c * shape->plane + y * g->width,
-                          s * g->dilation_w - g->pad_left, to);
+                lower_row(shape, planes + c * shape->plane + y * g->width,
+                          s * g->dilation_w - g->pad_left, lowered);
         }
     }
-}
-
-void csrconv_im2col(const struct csrconv_shape *shape, const struct csrconv_team *team,
-                    const float *planes, int64_t first_row, int64_t rows, float *lowered)
-{
-    struct job job = { shape, planes, first_row, rows, lowered };
-    csrconv_team_run(team, shape->columns, lower, &job);
 }
