@@ -23,6 +23,7 @@ static void make(struct random_state *state, struct sample *s)
     s->weights = random_weights(state, &s->geometry);
     s->cut.block_channels = random_between(state, 1, s->geometry.channels);
     s->cut.chunks = random_between(state, 1, s->geometry.filters + 2);
+    s->cut.is_as_they_come = random_below(state, 2);
     assert_ok(csrconv_memory_init(&s->memory, NULL));
     assert_ok(csrconv_segments_make(s->weights, &s->shape, &s->layout, &s->cut, &s->memory,
                                     &s->segments));
