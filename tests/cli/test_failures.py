@@ -128,11 +128,11 @@ class Refusals(support.Case):
         self.refuse(2, "", "empty", "--activation", "clamp:2,1")
 
     def test_algorithms_and_devices(self):
-        self.refuse(2, "nosuch", "there is no algorithm", "--algo", "nosuch")
+        self.refuse(2, "--algo", "nosuch", "--algo", "nosuch")
         self.refuse(2, "--device", "gpu", "--device", "gpu")
         self.refuse(2, "--device", "cpu:1", "--device", "cpu:1")
         if not self.has_cuda():
-            self.refuse(3, "", "cuda:0", "--device", "cuda")
+            self.refuse(3, "--device", "cuda:0", "--device", "cuda")
 
     def test_kernels_and_orders(self):
         self.write("m.npy", npy(rows_of(W)))
