@@ -154,7 +154,7 @@ static int explain_part(const struct part *part, char *text, size_t size)
         text, size,
         "%s: %" PRId64 " tiles of %" PRId64 " vectors, %" PRId64 " stored together, pitch %" PRId64
         " for %" PRId64 " outputs, blocks of %" PRId64 " channels, %" PRId64
-        " chunks of filters, input %s; ",
+        " chunks of filters, input %s",
         t->images > 1 ? "images in lanes" : "pixels in lanes", t->tiles, t->tile_vectors, t->group,
         t->layout.pitch, t->layout.positions, t->cut.block_channels, part->segments.chunks,
         t->layout.in_place ? "read in place" : "laid out");
@@ -186,6 +186,9 @@ csrconv_status csrconv_tiled_prepare(const struct csrconv_problem *problem,
                                 sizeof(float);
     prepared->is_in_place = is_in_place(&tiled->vectors) && is_in_place(&tiled->singles);
     used = explain_part(&tiled->vectors, prepared->detail, sizeof prepared->detail);
+    if (used && tiled->singles.is_used)
+        used +=
+            snprintf(prepared->detail + used, sizeof prepared->detail - (size_t)used, "; then ");
     explain_part(&tiled->singles, prepared->detail + used, sizeof prepared->detail - (size_t)used);
     return CSRCONV_OK;
 }

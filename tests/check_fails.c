@@ -310,6 +310,36 @@ static void peers_may_be_unrepeatable(void **state)
     set_free(&set);
 }
 
+/* What a sampled reference leaves unseen is held against another algorithm, which has to run. */
+static void held_against(csrconv_status (*execute)(const void *, const struct csrconv_run *),
+                         csrconv_status (*other_execute)(const void *, const struct csrconv_run *),
+                         enum trial_status status, const char *reason)
+{
+    struct csrconv_algorithm algorithm = variant_of("one"), other = variant_of("other");
+    struct set set;
+    struct trial trial, other_trial;
+    algorithm.execute = execute;
+    other.execute = other_execute;
+    set_make(&set, true);
+    trial_make(&set.stage, &algorithm, 1, &trial);
+    trial_make(&set.stage, &other, 1, &other_trial);
+    trial_cross_check(&trial, &other_trial);
+    assert_int_equal(trial.status, status);
+    assert_non_null(strstr(trial.reason, reason));
+    trial_free(&other_trial);
+    trial_free(&trial);
+    set_free(&set);
+}
+
+static void another_algorithm_finds_faults(void **state)
+{
+    (void)state;
+    held_against(run_right, run_right, TRIAL_PASSED, "");
+    held_against(run_one_wrong, run_right, TRIAL_FAILED, "(against other)");
+    held_against(run_right, run_one_wrong, TRIAL_FAILED, "(against other)");
+    held_against(run_right, run_and_fail, TRIAL_FAILED, "cannot be held against other");
+}
+
 static int find_the_specification(void **state)
 {
     (void)state;
@@ -320,9 +350,12 @@ static int find_the_specification(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_specification_passes),  cmocka_unit_test(every_fault_is_found),
-        cmocka_unit_test(rounding_has_its_bound),    cmocka_unit_test(a_refusal_is_a_skip),
+        cmocka_unit_test(the_specification_passes),
+        cmocka_unit_test(every_fault_is_found),
+        cmocka_unit_test(rounding_has_its_bound),
+        cmocka_unit_test(a_refusal_is_a_skip),
         cmocka_unit_test(peers_may_be_unrepeatable),
+        cmocka_unit_test(another_algorithm_finds_faults),
     };
     return cmocka_run_group_tests_name("check_fails", tests, find_the_specification, NULL);
 }

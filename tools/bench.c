@@ -102,6 +102,7 @@ static void cross_check(struct bench *b, int index)
         if (i == index || is_wanted(b, i) || !is_of_device(b, i))
             continue;
         trial_make(&b->stage, algorithm_of(b, i), b->threads, &extra);
+        trial_verify(&extra, &b->reference, b->workload.geometry.batch);
         done = has_passed(&extra);
         if (done)
             trial_cross_check(&b->trials[index], &extra);

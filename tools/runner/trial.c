@@ -156,8 +156,13 @@ void trial_cross_check(struct trial *trial, struct trial *other)
     const struct tolerance theirs = tolerance_of(w, &other->algorithm);
     struct guarded *result = &trial->stage->result, kept;
     struct verdict verdict = { .is_right = true };
-    if (!run_once(other, w->geometry.batch))
+    if (!run_once(other, w->geometry.batch)) {
+        char reason[sizeof trial->reason];
+        snprintf(reason, sizeof reason, "cannot be held against %s: %.300s", other->algorithm.name,
+                 other->reason);
+        settle(trial, TRIAL_FAILED, reason);
         return;
+    }
     if (workload_make_output(w, &kept)) {
         settle(trial, TRIAL_FAILED, complaint());
         return;
