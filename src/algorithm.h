@@ -61,7 +61,13 @@ struct csrconv_run {
     void *stream;
 };
 
+/*
+ * refuse, estimate and prepare get the algorithm itself, so that several can share a function and
+ * differ by their traits.
+ */
 struct csrconv_algorithm {
+    const void *traits; /* what the functions want to know of this one; NULL if nothing */
+
     /* Floats of the vectors that it multiplies, if its speed is to be held against their peak. */
     int lanes;
 
@@ -71,16 +77,18 @@ struct csrconv_algorithm {
     const char *(*version)(void);
 
     /* CSRCONV_OK, or csrconv_fail() with a 3000 status and the reason; NULL: runs everything. */
-    csrconv_status (*refuse)(const struct csrconv_problem *problem);
+    csrconv_status (*refuse)(const struct csrconv_algorithm *self,
+                             const struct csrconv_problem *problem);
 
     /* Time of one execute of the whole batch in microseconds, if it does not refuse. */
-    double (*estimate)(const struct csrconv_problem *problem);
+    double (*estimate)(const struct csrconv_algorithm *self, const struct csrconv_problem *problem);
 
     /*
      * Fills prepared->state, workspace_bytes and detail. After a failure, destroy gets the state as
      * far as it was made.
      */
-    csrconv_status (*prepare)(const struct csrconv_problem *problem,
+    csrconv_status (*prepare)(const struct csrconv_algorithm *self,
+                              const struct csrconv_problem *problem,
                               struct csrconv_prepared *prepared);
 
     /*

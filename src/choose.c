@@ -42,11 +42,11 @@ static void consider(const struct csrconv_problem *problem, const struct csrconv
             csrconv_fail(CSRCONV_NOT_SUPPORTED, "%s runs on %s, the plan is for %s", a->info.name,
                          device_name(a->info.device), device_name(problem->device));
     else if (a->refuse)
-        entry->status = a->refuse(problem);
+        entry->status = a->refuse(a, problem);
     if (entry->status)
         snprintf(entry->reason, sizeof entry->reason, "%s", csrconv_last_error());
     else
-        entry->estimate_us = a->estimate(problem);
+        entry->estimate_us = a->estimate(a, problem);
 }
 
 static bool is_wildcard(const char *name)

@@ -1,5 +1,6 @@
 #include "dense.h"
 
+#include "cpu_model.h"
 #include "epilogue.h"
 
 #include <string.h>
@@ -16,6 +17,13 @@ csrconv_status csrconv_dense_weights(const struct csrconv_weights *weights,
         for (int64_t i = weights->indptr[m]; i < weights->indptr[m + 1]; i++)
             (*dense)[m * weights->columns + weights->indices[i]] = weights->values[i];
     return CSRCONV_OK;
+}
+
+double csrconv_dense_estimate(const struct csrconv_algorithm *self,
+                              const struct csrconv_problem *problem)
+{
+    (void)self;
+    return csrconv_cpu_dense_us(problem);
 }
 
 struct job {

@@ -58,7 +58,8 @@ static csrconv_status direct_allocate(const struct csrconv_problem *problem,
     return csrconv_allocate(memory, nonzeros, sizeof *direct->values, (void **)&direct->values);
 }
 
-static csrconv_status direct_prepare(const struct csrconv_problem *problem,
+static csrconv_status direct_prepare(const struct csrconv_algorithm *self,
+                                     const struct csrconv_problem *problem,
                                      struct csrconv_prepared *prepared)
 {
     const struct csrconv_shape *shape = &problem->shape;
@@ -66,6 +67,7 @@ static csrconv_status direct_prepare(const struct csrconv_problem *problem,
     const size_t nonzeros = (size_t)csrconv_nonzeros(weights);
     struct direct *direct;
     const csrconv_status status = direct_allocate(problem, prepared, &direct);
+    (void)self;
     if (status)
         return status;
     memcpy(direct->indptr, weights->indptr,
@@ -141,10 +143,12 @@ static csrconv_status direct_execute(const void *state, const struct csrconv_run
 }
 
 /* A scalar multiply-add waits for the one before it: 4 clocks each at 3-4 GHz. */
-static double direct_estimate(const struct csrconv_problem *problem)
+static double direct_estimate(const struct csrconv_algorithm *self,
+                              const struct csrconv_problem *problem)
 {
     const double products_per_us = 0.8e3, outputs_per_us = 0.5e3;
     const double outputs = (double)problem->shape.g.batch * (double)problem->shape.out_image;
+    (void)self;
     return csrconv_cpu_time_us(problem, csrconv_sparse_products(problem), products_per_us) +
            csrconv_cpu_time_us(problem, outputs, outputs_per_us);
 }

@@ -140,6 +140,7 @@ static TARGET void transpose(const float *from, int64_t from_stride, int64_t col
 }
 
 static const struct csrconv_tile_isa isa = {
+    .need = csrconv_need_avx2,
     .lanes = LANES,
     .most_vectors = sizeof kernels / sizeof *kernels,
     .kernels = kernels,
@@ -147,33 +148,17 @@ static const struct csrconv_tile_isa isa = {
     .finish = finish,
 };
 
-static csrconv_status avx2_refuse(const struct csrconv_problem *problem)
-{
-    const csrconv_status status = csrconv_need_avx2();
-    return status ? status : csrconv_tiled_refuse(problem, &isa);
-}
-
-static double avx2_estimate(const struct csrconv_problem *problem)
-{
-    return csrconv_tiled_estimate(problem, &isa);
-}
-
-static csrconv_status avx2_prepare(const struct csrconv_problem *problem,
-                                   struct csrconv_prepared *prepared)
-{
-    return csrconv_tiled_prepare(problem, prepared, &isa);
-}
-
 const struct csrconv_algorithm csrconv_algorithm_direct_avx2 = {
+    .traits = &isa,
     .lanes = LANES,
     .info = { .name = "direct_avx2",
               .summary = "blocked stretched CSR on tiles of 8-float vectors",
               .device = CSRCONV_DEVICE_CPU,
               .math = "fp32",
               .layout = "nchw" },
-    .refuse = avx2_refuse,
-    .estimate = avx2_estimate,
-    .prepare = avx2_prepare,
+    .refuse = csrconv_tiled_refuse,
+    .estimate = csrconv_tiled_estimate,
+    .prepare = csrconv_tiled_prepare,
     .lay_out = csrconv_tiled_lay_out,
     .execute = csrconv_tiled_execute,
     .destroy = csrconv_tiled_destroy,

@@ -149,6 +149,7 @@ static TARGET void transpose(const float *from, int64_t from_stride, int64_t col
 }
 
 static const struct csrconv_tile_isa isa = {
+    .need = csrconv_need_avx512,
     .lanes = LANES,
     .most_vectors = sizeof kernels / sizeof *kernels,
     .kernels = kernels,
@@ -156,33 +157,17 @@ static const struct csrconv_tile_isa isa = {
     .finish = finish,
 };
 
-static csrconv_status avx512_refuse(const struct csrconv_problem *problem)
-{
-    const csrconv_status status = csrconv_need_avx512();
-    return status ? status : csrconv_tiled_refuse(problem, &isa);
-}
-
-static double avx512_estimate(const struct csrconv_problem *problem)
-{
-    return csrconv_tiled_estimate(problem, &isa);
-}
-
-static csrconv_status avx512_prepare(const struct csrconv_problem *problem,
-                                     struct csrconv_prepared *prepared)
-{
-    return csrconv_tiled_prepare(problem, prepared, &isa);
-}
-
 const struct csrconv_algorithm csrconv_algorithm_direct_avx512 = {
+    .traits = &isa,
     .lanes = LANES,
     .info = { .name = "direct_avx512",
               .summary = "blocked stretched CSR on tiles of 16-float vectors",
               .device = CSRCONV_DEVICE_CPU,
               .math = "fp32",
               .layout = "nchw" },
-    .refuse = avx512_refuse,
-    .estimate = avx512_estimate,
-    .prepare = avx512_prepare,
+    .refuse = csrconv_tiled_refuse,
+    .estimate = csrconv_tiled_estimate,
+    .prepare = csrconv_tiled_prepare,
     .lay_out = csrconv_tiled_lay_out,
     .execute = csrconv_tiled_execute,
     .destroy = csrconv_tiled_destroy,

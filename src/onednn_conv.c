@@ -114,11 +114,17 @@ static void release(struct onednn *o)
     dnnl_engine_destroy(o->engine);
 }
 
-csrconv_status csrconv_onednn_refuse(const struct csrconv_problem *problem,
-                                     enum csrconv_onednn_kind kind)
+static enum csrconv_onednn_kind kind_of(const struct csrconv_algorithm *self)
+{
+    const enum csrconv_onednn_kind *kind = self->traits;
+    return *kind;
+}
+
+csrconv_status csrconv_onednn_refuse(const struct csrconv_algorithm *self,
+                                     const struct csrconv_problem *problem)
 {
     struct onednn o = { 0 };
-    const csrconv_status status = describe(&problem->shape, kind, &o);
+    const csrconv_status status = describe(&problem->shape, kind_of(self), &o);
     release(&o);
     return status;
 }
@@ -207,9 +213,9 @@ static void place_workspace(struct onednn *o)
     o->bytes = o->result_at + aligned(dnnl_memory_desc_get_size(&o->plain_out));
 }
 
-csrconv_status csrconv_onednn_prepare(const struct csrconv_problem *problem,
-                                      struct csrconv_prepared *prepared,
-                                      enum csrconv_onednn_kind kind)
+csrconv_status csrconv_onednn_prepare(const struct csrconv_algorithm *self,
+                                      const struct csrconv_problem *problem,
+                                      struct csrconv_prepared *prepared)
 {
     const char *name = "";
     struct onednn *o;
@@ -218,7 +224,7 @@ csrconv_status csrconv_onednn_prepare(const struct csrconv_problem *problem,
         return status;
     o = prepared->state;
     memset(o, 0, sizeof *o);
-    if ((status = describe(&problem->shape, kind, o)) ||
+    if ((status = describe(&problem->shape, kind_of(self), o)) ||
         (status = check(dnnl_stream_create(&o->stream, o->engine, dnnl_stream_default_flags),
                         "the stream")) ||
         (status = check(dnnl_primitive_create(&o->convolution, o->convolution_desc),

@@ -4,13 +4,14 @@
 
 #include "algorithm.h"
 
+/* The traits of a peer point to one of these. */
 enum csrconv_onednn_kind { CSRCONV_ONEDNN_AUTO, CSRCONV_ONEDNN_WINOGRAD };
 
-csrconv_status csrconv_onednn_refuse(const struct csrconv_problem *problem,
-                                     enum csrconv_onednn_kind kind);
-csrconv_status csrconv_onednn_prepare(const struct csrconv_problem *problem,
-                                      struct csrconv_prepared *prepared,
-                                      enum csrconv_onednn_kind kind);
+csrconv_status csrconv_onednn_refuse(const struct csrconv_algorithm *self,
+                                     const struct csrconv_problem *problem);
+csrconv_status csrconv_onednn_prepare(const struct csrconv_algorithm *self,
+                                      const struct csrconv_problem *problem,
+                                      struct csrconv_prepared *prepared);
 csrconv_status csrconv_onednn_lay_out(const void *state, const struct csrconv_run *run);
 csrconv_status csrconv_onednn_compute(const void *state, const struct csrconv_run *run);
 csrconv_status csrconv_onednn_execute(const void *state, const struct csrconv_run *run);

@@ -1,19 +1,11 @@
 /* The peer onednn_wino: oneDNN's Winograd convolution, which it never picks by itself. */
-#include "cpu_model.h"
+#include "dense.h"
 #include "onednn_conv.h"
 
-static csrconv_status refuse(const struct csrconv_problem *problem)
-{
-    return csrconv_onednn_refuse(problem, CSRCONV_ONEDNN_WINOGRAD);
-}
-
-static csrconv_status prepare(const struct csrconv_problem *problem,
-                              struct csrconv_prepared *prepared)
-{
-    return csrconv_onednn_prepare(problem, prepared, CSRCONV_ONEDNN_WINOGRAD);
-}
+static const enum csrconv_onednn_kind kind = CSRCONV_ONEDNN_WINOGRAD;
 
 const struct csrconv_algorithm csrconv_algorithm_onednn_wino = {
+    .traits = &kind,
     .info = { .name = "onednn_wino",
               .summary = "Winograd convolution of oneDNN",
               .device = CSRCONV_DEVICE_CPU,
@@ -24,9 +16,9 @@ const struct csrconv_algorithm csrconv_algorithm_onednn_wino = {
               .limits = "oneDNN allocates and starts threads inside, and their number is global to "
                         "the process; a pruned weight times NaN or infinity is NaN" },
     .version = csrconv_onednn_version,
-    .refuse = refuse,
-    .estimate = csrconv_cpu_dense_us,
-    .prepare = prepare,
+    .refuse = csrconv_onednn_refuse,
+    .estimate = csrconv_dense_estimate,
+    .prepare = csrconv_onednn_prepare,
     .lay_out = csrconv_onednn_lay_out,
     .compute = csrconv_onednn_compute,
     .execute = csrconv_onednn_execute,

@@ -5,7 +5,6 @@
  * others hold while they spin.
  */
 #include "algorithm.h"
-#include "cpu_model.h"
 #include "dense.h"
 #include "im2col.h"
 #include "status.h"
@@ -37,9 +36,11 @@ static int64_t rows_at_once(const struct csrconv_problem *problem)
     return rows < 1 ? 1 : rows;
 }
 
-static csrconv_status openblas_refuse(const struct csrconv_problem *problem)
+static csrconv_status openblas_refuse(const struct csrconv_algorithm *self,
+                                      const struct csrconv_problem *problem)
 {
     const struct csrconv_shape *shape = &problem->shape;
+    (void)self;
     if (shape->group_filters > INT_MAX || shape->out_plane > INT_MAX || shape->plane > INT_MAX ||
         rows_at_once(problem) * shape->out_w > INT_MAX)
         return csrconv_fail(CSRCONV_NOT_SUPPORTED,
@@ -64,13 +65,15 @@ static int64_t lowered_stride(const struct openblas *openblas, const struct csrc
     return shape->columns * openblas->rows * shape->out_w;
 }
 
-static csrconv_status openblas_prepare(const struct csrconv_problem *problem,
+static csrconv_status openblas_prepare(const struct csrconv_algorithm *self,
+                                       const struct csrconv_problem *problem,
                                        struct csrconv_prepared *prepared)
 {
     const struct csrconv_shape *shape = &problem->shape;
     struct openblas *openblas;
     csrconv_status status =
         csrconv_allocate(&prepared->memory, 1, sizeof *openblas, &prepared->state);
+    (void)self;
     if (status)
         return status;
     openblas = prepared->state;
@@ -147,11 +150,6 @@ static const char *openblas_version(void)
     return openblas_get_config();
 }
 
-static double openblas_estimate(const struct csrconv_problem *problem)
-{
-    return csrconv_cpu_dense_us(problem);
-}
-
 const struct csrconv_algorithm csrconv_algorithm_openblas = {
     .info = { .name = "openblas",
               .summary = "im2col and SGEMM of OpenBLAS",
@@ -164,7 +162,7 @@ const struct csrconv_algorithm csrconv_algorithm_openblas = {
                         "global to the process; a pruned weight times NaN or infinity is NaN" },
     .version = openblas_version,
     .refuse = openblas_refuse,
-    .estimate = openblas_estimate,
+    .estimate = csrconv_dense_estimate,
     .prepare = openblas_prepare,
     .execute = openblas_execute,
     .destroy = openblas_destroy,

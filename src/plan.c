@@ -87,7 +87,7 @@ static csrconv_status prepare(struct csrconv_plan *plan, const csrconv_plan_opti
     plan->algorithm = plan->choice.considered[plan->choice.chosen].algorithm;
     plan->nonzeros = csrconv_nonzeros(plan->problem.weights);
     plan->dense_estimate_us = csrconv_cpu_dense_us(&plan->problem);
-    status = plan->algorithm->prepare(&plan->problem, &plan->prepared);
+    status = plan->algorithm->prepare(plan->algorithm, &plan->problem, &plan->prepared);
     plan->problem.weights = NULL;
     return status;
 }

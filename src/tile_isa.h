@@ -30,7 +30,8 @@ typedef void (*csrconv_finish)(const float *from, const float *residual, float l
                                int64_t count, float *to);
 
 struct csrconv_tile_isa {
-    int64_t lanes;        /* floats of a vector */
+    csrconv_status (*need)(void); /* fails where the processor lacks it */
+    int64_t lanes;                /* floats of a vector */
     int64_t most_vectors; /* of a tile: what the registers hold beside an input and a weight */
     const csrconv_tile_kernel *kernels; /* by number of vectors, from 1 on */
     csrconv_transpose transpose;

@@ -73,23 +73,27 @@ static csrconv_status divide(const struct csrconv_problem *problem,
     return status;
 }
 
-csrconv_status csrconv_tiled_refuse(const struct csrconv_problem *problem,
-                                    const struct csrconv_tile_isa *isa)
+csrconv_status csrconv_tiled_refuse(const struct csrconv_algorithm *self,
+                                    const struct csrconv_problem *problem)
 {
+    const struct csrconv_tile_isa *isa = self->traits;
     const int64_t filters = problem->shape.g.filters;
     struct csrconv_tile_layout layout;
+    const csrconv_status status = isa->need();
+    if (status)
+        return status;
     if (filters > INT32_MAX)
         return csrconv_fail(CSRCONV_NOT_SUPPORTED,
                             "%" PRId64 " filters: they are counted in 32 bits", filters);
     return csrconv_tile_layout_init(&layout, &problem->shape, isa->lanes, false);
 }
 
-double csrconv_tiled_estimate(const struct csrconv_problem *problem,
-                              const struct csrconv_tile_isa *isa)
+double csrconv_tiled_estimate(const struct csrconv_algorithm *self,
+                              const struct csrconv_problem *problem)
 {
     const double cycles_per_us = 2.7e3;
     struct division division;
-    if (divide(problem, isa, &division))
+    if (divide(problem, self->traits, &division))
         return HUGE_VAL; /* refused before */
     return csrconv_cpu_time_us(problem, division.cycles, cycles_per_us);
 }
@@ -160,10 +164,11 @@ static int explain_part(const struct part *part, char *text, size_t size)
         t->layout.in_place ? "read in place" : "laid out");
 }
 
-csrconv_status csrconv_tiled_prepare(const struct csrconv_problem *problem,
-                                     struct csrconv_prepared *prepared,
-                                     const struct csrconv_tile_isa *isa)
+csrconv_status csrconv_tiled_prepare(const struct csrconv_algorithm *self,
+                                     const struct csrconv_problem *problem,
+                                     struct csrconv_prepared *prepared)
 {
+    const struct csrconv_tile_isa *isa = self->traits;
     struct csrconv_memory *memory = &prepared->memory;
     struct division division;
     struct tiled *tiled;

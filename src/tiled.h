@@ -8,13 +8,13 @@
 #include "algorithm.h"
 #include "tile_isa.h"
 
-csrconv_status csrconv_tiled_refuse(const struct csrconv_problem *problem,
-                                    const struct csrconv_tile_isa *isa);
-double csrconv_tiled_estimate(const struct csrconv_problem *problem,
-                              const struct csrconv_tile_isa *isa);
-csrconv_status csrconv_tiled_prepare(const struct csrconv_problem *problem,
-                                     struct csrconv_prepared *prepared,
-                                     const struct csrconv_tile_isa *isa);
+csrconv_status csrconv_tiled_refuse(const struct csrconv_algorithm *self,
+                                    const struct csrconv_problem *problem);
+double csrconv_tiled_estimate(const struct csrconv_algorithm *self,
+                              const struct csrconv_problem *problem);
+csrconv_status csrconv_tiled_prepare(const struct csrconv_algorithm *self,
+                                     const struct csrconv_problem *problem,
+                                     struct csrconv_prepared *prepared);
 csrconv_status csrconv_tiled_lay_out(const void *state, const struct csrconv_run *run);
 csrconv_status csrconv_tiled_execute(const void *state, const struct csrconv_run *run);
 void csrconv_tiled_destroy(const struct csrconv_memory *memory, void *state);

@@ -275,8 +275,10 @@ static void rounding_has_its_bound(void **state)
     set_free(&set);
 }
 
-static csrconv_status refuse(const struct csrconv_problem *problem)
+static csrconv_status refuse(const struct csrconv_algorithm *self,
+                             const struct csrconv_problem *problem)
 {
+    (void)self;
     (void)problem;
     return csrconv_fail(CSRCONV_NOT_SUPPORTED, "not today");
 }

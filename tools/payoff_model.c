@@ -14,7 +14,7 @@ static double estimate(const csrconv_plan *plan, const csrconv_weights *weights)
 {
     struct csrconv_problem problem = plan->problem;
     problem.weights = weights;
-    return plan->algorithm->estimate(&problem);
+    return plan->algorithm->estimate(plan->algorithm, &problem);
 }
 
 static double estimate_at(const struct trial *own, double sparsity, uint64_t seed, float *dense)

@@ -17,14 +17,17 @@ static csrconv_candidate candidate_of(const csrconv_plan *plan, int index)
 }
 
 /* A peer that claims to be faster than anything, or refuses; it is the direct algorithm. */
-static double claim(const struct csrconv_problem *problem)
+static double claim(const struct csrconv_algorithm *self, const struct csrconv_problem *problem)
 {
+    (void)self;
     (void)problem;
     return 1e-6;
 }
 
-static csrconv_status refuse_odd(const struct csrconv_problem *problem)
+static csrconv_status refuse_odd(const struct csrconv_algorithm *self,
+                                 const struct csrconv_problem *problem)
 {
+    (void)self;
     return csrconv_fail(CSRCONV_NOT_SUPPORTED, "%lld filters: an odd number",
                         (long long)problem->shape.g.filters);
 }

@@ -93,9 +93,16 @@ static void finish(const float *from, const float *residual, float lo, float hi,
     }
 }
 
+static csrconv_status need_nothing(void)
+{
+    return CSRCONV_OK;
+}
+
 const struct csrconv_tile_isa plain_isa_of_8 = {
-    .lanes = 8, .most_vectors = 14, .transpose = transpose_8, .finish = finish
+    .need = need_nothing, .lanes = 8, .most_vectors = 14, .transpose = transpose_8, .finish = finish
 };
-const struct csrconv_tile_isa plain_isa_of_16 = {
-    .lanes = 16, .most_vectors = 28, .transpose = transpose_16, .finish = finish
-};
+const struct csrconv_tile_isa plain_isa_of_16 = { .need = need_nothing,
+                                                  .lanes = 16,
+                                                  .most_vectors = 28,
+                                                  .transpose = transpose_16,
+                                                  .finish = finish };

@@ -13,74 +13,47 @@ static const struct csrconv_algorithm *blocked_kernel(const struct csrconv_probl
     static const char *const names[] = { "direct_avx512", "direct_avx2" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct csrconv_algorithm *a = csrconv_find_algorithm(names[i], NULL);
-        if (a && !a->refuse(problem))
+        if (a && !a->refuse(a, problem))
             return a;
     }
     return NULL;
 }
 
-static csrconv_status refuse(const struct csrconv_problem *problem)
+static csrconv_status refuse(const struct csrconv_algorithm *self,
+                             const struct csrconv_problem *problem)
 {
+    (void)self;
     return blocked_kernel(problem)
                ? CSRCONV_OK
                : csrconv_fail(CSRCONV_NOT_SUPPORTED, "no blocked kernel runs here");
 }
 
-static double estimate(const struct csrconv_problem *problem)
+static double estimate(const struct csrconv_algorithm *self, const struct csrconv_problem *problem)
 {
-    return blocked_kernel(problem)->estimate(problem);
+    const struct csrconv_algorithm *kernel = blocked_kernel(problem);
+    (void)self;
+    return kernel->estimate(kernel, problem);
 }
 
-static csrconv_status prepare(const struct csrconv_problem *problem,
-                              const struct csrconv_ablation *without,
+static csrconv_status prepare(const struct csrconv_algorithm *self,
+                              const struct csrconv_problem *problem,
                               struct csrconv_prepared *prepared)
 {
+    const struct csrconv_algorithm *kernel = blocked_kernel(problem);
+    const struct csrconv_ablation *without = self->traits;
     struct csrconv_problem changed = *problem;
+    csrconv_status status;
+    size_t used;
     changed.without = *without;
-    return blocked_kernel(problem)->prepare(&changed, prepared);
-}
-
-static csrconv_status prepare_complete(const struct csrconv_problem *problem,
-                                       struct csrconv_prepared *prepared)
-{
-    return prepare(problem, &(struct csrconv_ablation){ 0 }, prepared);
-}
-
-static csrconv_status prepare_one_block(const struct csrconv_problem *problem,
-                                        struct csrconv_prepared *prepared)
-{
-    return prepare(problem, &(struct csrconv_ablation){ .channel_blocks = true }, prepared);
-}
-
-static csrconv_status prepare_natural_order(const struct csrconv_problem *problem,
-                                            struct csrconv_prepared *prepared)
-{
-    const csrconv_status status =
-        prepare(problem, &(struct csrconv_ablation){ .segment_order = true }, prepared);
-    const size_t used = strlen(prepared->detail);
-    snprintf(prepared->detail + used, sizeof prepared->detail - used, "filters as they come");
+    status = kernel->prepare(kernel, &changed, prepared);
+    used = strlen(prepared->detail);
+    if (without->segment_order)
+        snprintf(prepared->detail + used, sizeof prepared->detail - used, ", filters as they come");
     return status;
 }
 
-static csrconv_status prepare_single_tiles(const struct csrconv_problem *problem,
-                                           struct csrconv_prepared *prepared)
-{
-    return prepare(problem, &(struct csrconv_ablation){ .grouped_stores = true }, prepared);
-}
-
-static csrconv_status prepare_images_in_lanes(const struct csrconv_problem *problem,
-                                              struct csrconv_prepared *prepared)
-{
-    return prepare(problem, &(struct csrconv_ablation){ .pixels_in_lanes = true }, prepared);
-}
-
-static csrconv_status prepare_pixels_in_lanes(const struct csrconv_problem *problem,
-                                              struct csrconv_prepared *prepared)
-{
-    return prepare(problem, &(struct csrconv_ablation){ .images_in_lanes = true }, prepared);
-}
-
 static const struct csrconv_algorithm complete = {
+    .traits = &(const struct csrconv_ablation){ 0 },
     .info = { .name = "complete",
               .summary = "the blocked kernel as it is",
               .device = CSRCONV_DEVICE_CPU,
@@ -88,13 +61,14 @@ static const struct csrconv_algorithm complete = {
               .layout = "nchw" },
     .refuse = refuse,
     .estimate = estimate,
-    .prepare = prepare_complete,
+    .prepare = prepare,
     .lay_out = csrconv_tiled_lay_out,
     .execute = csrconv_tiled_execute,
     .destroy = csrconv_tiled_destroy,
 };
 
 static const struct csrconv_algorithm one_block = {
+    .traits = &(const struct csrconv_ablation){ .channel_blocks = true },
     .info = { .name = "one_block",
               .summary = "all channels in one block, whatever the first cache holds",
               .device = CSRCONV_DEVICE_CPU,
@@ -102,13 +76,14 @@ static const struct csrconv_algorithm one_block = {
               .layout = "nchw" },
     .refuse = refuse,
     .estimate = estimate,
-    .prepare = prepare_one_block,
+    .prepare = prepare,
     .lay_out = csrconv_tiled_lay_out,
     .execute = csrconv_tiled_execute,
     .destroy = csrconv_tiled_destroy,
 };
 
 static const struct csrconv_algorithm natural_order = {
+    .traits = &(const struct csrconv_ablation){ .segment_order = true },
     .info = { .name = "natural_order",
               .summary = "filters as they come, not those with segments of equal length together",
               .device = CSRCONV_DEVICE_CPU,
@@ -116,13 +91,14 @@ static const struct csrconv_algorithm natural_order = {
               .layout = "nchw" },
     .refuse = refuse,
     .estimate = estimate,
-    .prepare = prepare_natural_order,
+    .prepare = prepare,
     .lay_out = csrconv_tiled_lay_out,
     .execute = csrconv_tiled_execute,
     .destroy = csrconv_tiled_destroy,
 };
 
 static const struct csrconv_algorithm single_tiles = {
+    .traits = &(const struct csrconv_ablation){ .grouped_stores = true },
     .info = { .name = "single_tiles",
               .summary = "each tile of outputs stored by itself, not rows of them together",
               .device = CSRCONV_DEVICE_CPU,
@@ -130,13 +106,14 @@ static const struct csrconv_algorithm single_tiles = {
               .layout = "nchw" },
     .refuse = refuse,
     .estimate = estimate,
-    .prepare = prepare_single_tiles,
+    .prepare = prepare,
     .lay_out = csrconv_tiled_lay_out,
     .execute = csrconv_tiled_execute,
     .destroy = csrconv_tiled_destroy,
 };
 
 static const struct csrconv_algorithm images_in_lanes = {
+    .traits = &(const struct csrconv_ablation){ .pixels_in_lanes = true },
     .info = { .name = "images_in_lanes",
               .summary = "a vector holds a pixel of many images, always",
               .device = CSRCONV_DEVICE_CPU,
@@ -144,13 +121,14 @@ static const struct csrconv_algorithm images_in_lanes = {
               .layout = "nchw" },
     .refuse = refuse,
     .estimate = estimate,
-    .prepare = prepare_images_in_lanes,
+    .prepare = prepare,
     .lay_out = csrconv_tiled_lay_out,
     .execute = csrconv_tiled_execute,
     .destroy = csrconv_tiled_destroy,
 };
 
 static const struct csrconv_algorithm pixels_in_lanes = {
+    .traits = &(const struct csrconv_ablation){ .images_in_lanes = true },
     .info = { .name = "pixels_in_lanes",
               .summary = "a vector holds neighbouring pixels of one image, always",
               .device = CSRCONV_DEVICE_CPU,
@@ -158,7 +136,7 @@ static const struct csrconv_algorithm pixels_in_lanes = {
               .layout = "nchw" },
     .refuse = refuse,
     .estimate = estimate,
-    .prepare = prepare_pixels_in_lanes,
+    .prepare = prepare,
     .lay_out = csrconv_tiled_lay_out,
     .execute = csrconv_tiled_execute,
     .destroy = csrconv_tiled_destroy,
