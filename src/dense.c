@@ -1,6 +1,6 @@
 #include "dense.h"
 
-#include "cpu_model.h"
+#include "device.h"
 #include "epilogue.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ double csrconv_dense_estimate(const struct csrconv_algorithm *self,
                               const struct csrconv_problem *problem)
 {
     (void)self;
-    return csrconv_cpu_dense_us(problem);
+    return csrconv_dense_us(problem);
 }
 
 struct job {

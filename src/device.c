@@ -1,5 +1,7 @@
 #include "device.h"
 
+#include "backend.h"
+#include "cpu_model.h"
 #include "status.h"
 
 csrconv_status csrconv_device_resolve(csrconv_device *device, int ordinal)
@@ -21,8 +23,26 @@ csrconv_status csrconv_device_usable(csrconv_device device, int ordinal)
             return CSRCONV_OK;
         return csrconv_fail(CSRCONV_NO_DEVICE, "there is no cpu:%d, only cpu:0", ordinal);
     case CSRCONV_DEVICE_CUDA:
-        return csrconv_fail(CSRCONV_NOT_BUILT, "cuda:%d: this build of csrconv has no CUDA backend",
-                            ordinal);
+        return csrconv_cuda_usable(ordinal);
     }
     return csrconv_fail(CSRCONV_BAD_ARGUMENT, "device is %d", (int)device);
+}
+
+csrconv_status csrconv_device_enter(const struct csrconv_problem *problem, int *previous)
+{
+    *previous = 0;
+    return problem->device == CSRCONV_DEVICE_CUDA ? csrconv_cuda_enter(problem->ordinal, previous)
+                                                  : CSRCONV_OK;
+}
+
+void csrconv_device_leave(const struct csrconv_problem *problem, int previous)
+{
+    if (problem->device == CSRCONV_DEVICE_CUDA)
+        csrconv_cuda_leave(previous);
+}
+
+double csrconv_dense_us(const struct csrconv_problem *problem)
+{
+    return problem->device == CSRCONV_DEVICE_CUDA ? csrconv_cuda_dense_us(problem)
+                                                  : csrconv_cpu_dense_us(problem);
 }

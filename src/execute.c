@@ -1,4 +1,5 @@
 #include "buffers.h"
+#include "device.h"
 #include "status.h"
 
 #include <inttypes.h>
@@ -19,6 +20,21 @@ static csrconv_status check_call(const csrconv_plan *plan, int64_t n, const void
     if (stream && plan->problem.device == CSRCONV_DEVICE_CPU)
         return csrconv_fail(CSRCONV_BAD_ARGUMENT, "stream must be NULL for a CPU plan");
     return CSRCONV_OK;
+}
+
+typedef csrconv_status (*algorithm_step)(const void *state, const struct csrconv_run *run);
+
+/* One of the algorithm's steps, with the plan's device current. */
+static csrconv_status call_step(const struct csrconv_plan *plan, algorithm_step step,
+                                const struct csrconv_run *run)
+{
+    int previous;
+    csrconv_status status = csrconv_device_enter(&plan->problem, &previous);
+    if (status)
+        return status;
+    status = step(plan->prepared.state, run);
+    csrconv_device_leave(&plan->problem, previous);
+    return status;
 }
 
 csrconv_status csrconv_execute_residual(const csrconv_plan *plan, int64_t n, const float *in,
@@ -42,29 +58,30 @@ csrconv_status csrconv_execute_residual(const csrconv_plan *plan, int64_t n, con
                                 .workspace = workspace,
                                 .stream = stream };
     status = csrconv_check_buffers(plan, &run, workspace_bytes);
-    return status ? status : plan->algorithm->execute(plan->prepared.state, &run);
+    return status ? status : call_step(plan, plan->algorithm->execute, &run);
 }
 
 /* The whole batch, for the parts of an execute that are timed apart. */
 static struct csrconv_run batch_run(const struct csrconv_plan *plan, const float *in,
-                                    void *workspace)
+                                    void *workspace, void *stream)
 {
     return (struct csrconv_run){ .shape = &plan->problem.shape,
                                  .epilogue = &plan->problem.epilogue,
                                  .team = &plan->problem.team,
                                  .n = plan->problem.shape.g.batch,
                                  .in = in,
-                                 .workspace = workspace };
+                                 .workspace = workspace,
+                                 .stream = stream };
 }
 
 csrconv_status csrconv_plan_lay_out(const struct csrconv_plan *plan, const float *in,
-                                    void *workspace)
+                                    void *workspace, void *stream)
 {
-    const struct csrconv_run run = batch_run(plan, in, workspace);
+    const struct csrconv_run run = batch_run(plan, in, workspace, stream);
     if (!plan->algorithm->lay_out || plan->prepared.is_in_place)
         return csrconv_fail(CSRCONV_NOT_SUPPORTED, "%s has no pass over the activations here",
                             plan->algorithm->info.name);
-    return plan->algorithm->lay_out(plan->prepared.state, &run);
+    return call_step(plan, plan->algorithm->lay_out, &run);
 }
 
 int csrconv_plan_has_compute(const struct csrconv_plan *plan)
@@ -72,8 +89,8 @@ int csrconv_plan_has_compute(const struct csrconv_plan *plan)
     return plan->algorithm->compute != NULL;
 }
 
-csrconv_status csrconv_plan_compute(const struct csrconv_plan *plan, void *workspace)
+csrconv_status csrconv_plan_compute(const struct csrconv_plan *plan, void *workspace, void *stream)
 {
-    const struct csrconv_run run = batch_run(plan, NULL, workspace);
-    return plan->algorithm->compute(plan->prepared.state, &run);
+    const struct csrconv_run run = batch_run(plan, NULL, workspace, stream);
+    return call_step(plan, plan->algorithm->compute, &run);
 }

@@ -1,6 +1,5 @@
 #include "plan.h"
 
-#include "cpu_model.h"
 #include "device.h"
 #include "status.h"
 
@@ -76,19 +75,28 @@ static csrconv_status copy_bias(struct csrconv_plan *plan)
     return CSRCONV_OK;
 }
 
-static csrconv_status prepare(struct csrconv_plan *plan, const csrconv_plan_options *options)
+static csrconv_status choose_and_prepare(struct csrconv_plan *plan,
+                                         const csrconv_plan_options *options)
 {
-    csrconv_status status = copy_bias(plan);
-    if (!status)
-        status = csrconv_choose(&plan->problem, options->algorithm, options->peers, &plan->memory,
-                                &plan->choice);
+    const csrconv_status status = csrconv_choose(&plan->problem, options->algorithm, options->peers,
+                                                 &plan->memory, &plan->choice);
     if (status)
         return status;
     plan->algorithm = plan->choice.considered[plan->choice.chosen].algorithm;
     plan->nonzeros = csrconv_nonzeros(plan->problem.weights);
-    plan->dense_estimate_us = csrconv_cpu_dense_us(&plan->problem);
-    status = plan->algorithm->prepare(plan->algorithm, &plan->problem, &plan->prepared);
+    plan->dense_estimate_us = csrconv_dense_us(&plan->problem);
+    return plan->algorithm->prepare(plan->algorithm, &plan->problem, &plan->prepared);
+}
+
+static csrconv_status prepare(struct csrconv_plan *plan, const csrconv_plan_options *options)
+{
+    int previous;
+    csrconv_status status = copy_bias(plan);
+    if (status || (status = csrconv_device_enter(&plan->problem, &previous)))
+        return status;
+    status = choose_and_prepare(plan, options);
     plan->problem.weights = NULL;
+    csrconv_device_leave(&plan->problem, previous);
     return status;
 }
 
@@ -120,6 +128,15 @@ csrconv_status csrconv_plan_create(const csrconv_weights *weights, const csrconv
     return status;
 }
 
+static void release_state(struct csrconv_plan *plan)
+{
+    int previous;
+    const csrconv_status status = csrconv_device_enter(&plan->problem, &previous);
+    plan->algorithm->destroy(&plan->prepared.memory, plan->prepared.state);
+    if (!status)
+        csrconv_device_leave(&plan->problem, previous);
+}
+
 void csrconv_plan_destroy(csrconv_plan **plan)
 {
     struct csrconv_plan *p = plan ? *plan : NULL;
@@ -128,7 +145,7 @@ void csrconv_plan_destroy(csrconv_plan **plan)
         return;
     memory = p->memory;
     if (p->algorithm)
-        p->algorithm->destroy(&p->prepared.memory, p->prepared.state);
+        release_state(p);
     csrconv_release(&memory, p->choice.considered);
     csrconv_release(&memory, p->bias);
     csrconv_release(&memory, p);

@@ -20,10 +20,10 @@ struct csrconv_plan {
  * from in to the workspace. CSRCONV_NOT_SUPPORTED if there are none.
  */
 csrconv_status csrconv_plan_lay_out(const struct csrconv_plan *plan, const float *in,
-                                    void *workspace);
+                                    void *workspace, void *stream);
 
 /* Runs a peer's compute, after csrconv_plan_lay_out on the same workspace; whether it has one. */
-csrconv_status csrconv_plan_compute(const struct csrconv_plan *plan, void *workspace);
+csrconv_status csrconv_plan_compute(const struct csrconv_plan *plan, void *workspace, void *stream);
 int csrconv_plan_has_compute(const struct csrconv_plan *plan);
 
 #endif

@@ -66,13 +66,14 @@ stage_format() {
         skip "the layout is that of clang-format 14, this is $(clang-format --version)"
         return
     fi
-    mapfile -t files < <(find include src tools tests -name '*.c' -o -name '*.h')
+    mapfile -t files < <(find include src cuda tools tests \
+        -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh')
     clang-format --dry-run -Werror "${files[@]}" && count_one
 }
 
 stage_release() {
-    CC=gcc configure release --buildtype=release -Dopenblas=enabled -Donednn=enabled \
-        -Dopenmp=enabled &&
+    CC=gcc configure release --buildtype=release -Dgpu_arch=75,90 -Dopenblas=enabled \
+        -Donednn=enabled -Dopenmp=enabled &&
         compile release && run_tests release
 }
 
@@ -80,7 +81,7 @@ stage_release() {
 stage_sanitizers() {
     local options='halt_on_error=1:abort_on_error=1:print_stacktrace=1'
     CC=clang configure sanitizers --buildtype=debugoptimized -Dopenblas=enabled \
-        -Donednn=disabled -Db_sanitize=address,undefined -Db_lundef=false &&
+        -Donednn=disabled -Dcuda=disabled -Db_sanitize=address,undefined -Db_lundef=false &&
         compile sanitizers &&
         ASAN_OPTIONS=$options:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=$options \
             LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0 \
@@ -89,15 +90,15 @@ stage_sanitizers() {
 
 # ThreadSanitizer does not see through an OpenMP runtime: the threads are the test's own.
 stage_threads() {
-    CC=clang configure threads --buildtype=debugoptimized -Dopenblas=disabled -Donednn=disabled \
-        -Dopenmp=disabled -Db_sanitize=thread -Db_lundef=false &&
+    CC=clang configure threads --buildtype=debugoptimized -Dcuda=disabled -Dopenblas=disabled \
+        -Donednn=disabled -Dopenmp=disabled -Db_sanitize=thread -Db_lundef=false &&
         compile threads tests/threads &&
         TSAN_OPTIONS=halt_on_error=1 run_tests threads --timeout-multiplier 10 threads
 }
 
 stage_minimal() {
-    CC=gcc configure minimal --buildtype=debugoptimized -Dopenblas=disabled -Donednn=disabled \
-        -Dopenmp=disabled &&
+    CC=gcc configure minimal --buildtype=debugoptimized -Dcuda=disabled -Dopenblas=disabled \
+        -Donednn=disabled -Dopenmp=disabled &&
         compile minimal && run_tests minimal
 }
 
@@ -109,7 +110,7 @@ stage_baseline() {
         return
     fi
     CC=gcc configure baseline --buildtype=release -Dtools=false \
-        -Dopenblas=disabled -Donednn=disabled &&
+        -Dcuda=disabled -Dopenblas=disabled -Donednn=disabled &&
         compile baseline || return
     printf '%s\n' '#include <immintrin.h>' \
         'int main(int n, char **v)' \
@@ -129,7 +130,7 @@ stage_aarch64() {
     fi
     # gcc 12 for Arm fails by an internal error in the vectorizer at -O3 (vect_transform_reduction).
     configure aarch64 --cross-file packaging/aarch64-linux-gnu.ini --optimization=2 \
-        -Dtools=false -Dopenblas=disabled -Donednn=disabled &&
+        -Dtools=false -Dcuda=disabled -Dopenblas=disabled -Donednn=disabled &&
         compile aarch64 && run_tests aarch64 --timeout-multiplier 4
 }
 

@@ -1,6 +1,11 @@
 #include "place.h"
 
-static const struct place *const places[] = { &place_cpu };
+static const struct place *const places[] = {
+    &place_cpu,
+#ifdef CSRCONV_HAVE_CUDA
+    &place_cuda,
+#endif
+};
 
 const struct place *place_of(csrconv_device device)
 {

@@ -12,11 +12,14 @@ struct place {
     /* Return an exit_code, having complained. */
     int (*upload)(void *to, const void *from, size_t bytes);
     int (*download)(void *to, const void *from, size_t bytes);
+    /* What executes are queued on: a stream of the process's own; NULL on the CPU. */
+    void *(*stream)(void);
     /* Waits for what was queued. */
     int (*finish)(void);
 };
 
 extern const struct place place_cpu;
+extern const struct place place_cuda; /* in a build with CUDA */
 
 /* The place of a device that plans can be made for. */
 const struct place *place_of(csrconv_device device);

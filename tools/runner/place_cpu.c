@@ -20,6 +20,11 @@ static int cpu_copy(void *to, const void *from, size_t bytes)
     return EXIT_DONE;
 }
 
+static void *cpu_stream(void)
+{
+    return NULL;
+}
+
 static int cpu_finish(void)
 {
     return EXIT_DONE;
@@ -31,5 +36,6 @@ const struct place place_cpu = {
     .release = free,
     .upload = cpu_copy,
     .download = cpu_copy,
+    .stream = cpu_stream,
     .finish = cpu_finish,
 };

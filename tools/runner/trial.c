@@ -78,7 +78,7 @@ csrconv_status trial_execute(const struct trial *trial, int64_t n)
     const struct stage *stage = trial->stage;
     return csrconv_execute_residual(trial->plan, n, stage_in(stage), stage_residual(stage),
                                     stage_out(stage), trial->workspace, trial->info.workspace_bytes,
-                                    NULL);
+                                    stage->place->stream());
 }
 
 bool trial_is_without_layout(const struct trial *trial)
@@ -89,13 +89,14 @@ bool trial_is_without_layout(const struct trial *trial)
 csrconv_status trial_execute_timed(const struct trial *trial)
 {
     if (trial_is_without_layout(trial))
-        return csrconv_plan_compute(trial->plan, trial->workspace);
+        return csrconv_plan_compute(trial->plan, trial->workspace, trial->stage->place->stream());
     return trial_execute(trial, trial->stage->workload->geometry.batch);
 }
 
 csrconv_status trial_lay_out(const struct trial *trial)
 {
-    return csrconv_plan_lay_out(trial->plan, stage_in(trial->stage), trial->workspace);
+    return csrconv_plan_lay_out(trial->plan, stage_in(trial->stage), trial->workspace,
+                                trial->stage->place->stream());
 }
 
 /* Runs into a cleared output and fetches it. */

@@ -1,0 +1,70 @@
+#include "backend.h"
+
+#include "cpu_model.h"
+#include "cuda_pad.h"
+#include "runtime.h"
+
+static csrconv_status count_devices(int ordinal, int *count)
+{
+    const cudaError_t error = cudaGetDeviceCount(count);
+    if (!error)
+        return CSRCONV_OK;
+    (void)cudaGetLastError();
+    if (error == cudaErrorInsufficientDriver)
+        return csrconv_fail(CSRCONV_NO_DEVICE,
+                            "cuda:%d: no NVIDIA driver, or one older than CUDA %d.%d", ordinal,
+                            CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+    return csrconv_fail(CSRCONV_NO_DEVICE, "cuda:%d: %s", ordinal, cudaGetErrorString(error));
+}
+
+csrconv_status csrconv_cuda_usable(int ordinal)
+{
+    struct csrconv_cuda_device device;
+    int count = 0, previous;
+    csrconv_status status = count_devices(ordinal, &count);
+    if (status)
+        return status;
+    if (ordinal >= count)
+        return csrconv_fail(CSRCONV_NO_DEVICE, "cuda:%d: there are %d GPUs", ordinal, count);
+    if ((status = csrconv_cuda_enter(ordinal, &previous)))
+        return status;
+    status = csrconv_cuda_describe(&device);
+    if (!status && csrconv_cuda_has_code())
+        status = csrconv_fail(CSRCONV_NO_DEVICE,
+                              "cuda:%d has compute capability %d.%d: this build has no code for it",
+                              ordinal, device.capability / 10, device.capability % 10);
+    csrconv_cuda_leave(previous);
+    return status;
+}
+
+csrconv_status csrconv_cuda_enter(int ordinal, int *previous)
+{
+    cudaError_t error = cudaGetDevice(previous);
+    if (!error && *previous != ordinal)
+        error = cudaSetDevice(ordinal);
+    return csrconv_cuda_check(error, "the GPU cannot be made current");
+}
+
+void csrconv_cuda_leave(int previous)
+{
+    int current;
+    if (cudaGetDevice(&current) || (current != previous && cudaSetDevice(previous)))
+        (void)cudaGetLastError();
+}
+
+/* A dense fp32 GEMM at 80 % of 128 lanes a multiprocessor, and the lowering before it. */
+double csrconv_cuda_dense_us(const struct csrconv_problem *problem)
+{
+    const double lanes = 128.0, share = 0.8, least_us = 5.0;
+    const struct csrconv_shape *shape = &problem->shape;
+    const double lowered = (double)shape->g.batch * (double)shape->g.groups *
+                           (double)shape->columns * (double)shape->out_plane;
+    const double lowered_per_us = 0.5e6; /* written once, read once, at some TB/s */
+    struct csrconv_cuda_device device;
+    if (csrconv_cuda_describe(&device))
+        return 0.0;
+    return least_us +
+           csrconv_dense_products(shape) /
+               (share * lanes * device.processors * device.clock_ghz * 1e3) +
+           lowered / lowered_per_us;
+}

@@ -1,0 +1,33 @@
+#include "cuda_model.h"
+
+#include "cpu_model.h"
+#include "runtime.h"
+
+/* `lanes` products a clock and multiprocessor. */
+static double floor_us(const struct csrconv_problem *problem, double lanes)
+{
+    struct csrconv_cuda_device device;
+    if (csrconv_cuda_describe(&device))
+        return 0.0;
+    return csrconv_sparse_products(problem) / (lanes * device.processors * device.clock_ghz * 1e3);
+}
+
+double csrconv_cuda_load_floor_us(const struct csrconv_problem *problem)
+{
+    return floor_us(problem, 32.0);
+}
+
+double csrconv_cuda_fma_floor_us(const struct csrconv_problem *problem)
+{
+    return floor_us(problem, 128.0);
+}
+
+csrconv_status csrconv_cuda_upload_bias(const struct csrconv_problem *problem,
+                                        struct csrconv_memory *memory, float **bias)
+{
+    *bias = NULL;
+    if (!problem->epilogue.bias)
+        return CSRCONV_OK;
+    return csrconv_cuda_upload(memory, problem->epilogue.bias, problem->shape.g.filters,
+                               sizeof(float), (void **)bias);
+}

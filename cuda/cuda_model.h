@@ -1,0 +1,28 @@
+/* The floors of a GPU, which the estimates of CUDA algorithms are made of. */
+#ifndef CSRCONV_CUDA_MODEL_H
+#define CSRCONV_CUDA_MODEL_H
+
+#include "core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Microseconds that the current GPU needs at the least if every product loads its input from shared
+ * memory or the first cache: 32 words a clock and multiprocessor.
+ */
+double csrconv_cuda_load_floor_us(const struct csrconv_problem *problem);
+
+/* The same if only the multiply-adds counted: 128 lanes a clock and multiprocessor. */
+double csrconv_cuda_fma_floor_us(const struct csrconv_problem *problem);
+
+/* The bias on the device, from memory; *bias = NULL if the problem has none. */
+csrconv_status csrconv_cuda_upload_bias(const struct csrconv_problem *problem,
+                                        struct csrconv_memory *memory, float **bias);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
