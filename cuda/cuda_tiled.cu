@@ -16,11 +16,14 @@ typedef void (*tiled_kernel)(tiled_args, int64_t);
 template <bool AHEAD> static tiled_kernel kernel_at(int index)
 {
     static const tiled_kernel kernels[CSRCONV_BLOCK_KERNELS] = {
-        convolve_tiled<1, 1, AHEAD, 640>,  convolve<1, 2, AHEAD, 640>,  convolve<1, 4, AHEAD, 640>,
-        convolve_tiled<1, 8, AHEAD, 640>,  convolve<2, 4, AHEAD, 640>,  convolve<2, 8, AHEAD, 640>,
-        convolve_tiled<2, 14, AHEAD, 640>, convolve<4, 2, AHEAD, 640>,  convolve<4, 4, AHEAD, 640>,
-        convolve_tiled<4, 8, AHEAD, 640>,  convolve<4, 14, AHEAD, 384>, convolve<8, 1, AHEAD, 640>,
-        convolve_tiled<8, 2, AHEAD, 640>,  convolve<8, 4, AHEAD, 512>,  convolve<8, 8, AHEAD, 384>,
+        convolve_tiled<1, 1, AHEAD, 640>,  convolve_tiled<1, 2, AHEAD, 640>,
+        convolve_tiled<1, 4, AHEAD, 640>,  convolve_tiled<1, 8, AHEAD, 640>,
+        convolve_tiled<2, 4, AHEAD, 640>,  convolve_tiled<2, 8, AHEAD, 640>,
+        convolve_tiled<2, 14, AHEAD, 640>, convolve_tiled<4, 2, AHEAD, 640>,
+        convolve_tiled<4, 4, AHEAD, 640>,  convolve_tiled<4, 8, AHEAD, 640>,
+        convolve_tiled<4, 14, AHEAD, 384>, convolve_tiled<8, 1, AHEAD, 640>,
+        convolve_tiled<8, 2, AHEAD, 640>,  convolve_tiled<8, 4, AHEAD, 512>,
+        convolve_tiled<8, 8, AHEAD, 384>,
     };
     return kernels[index];
 }
