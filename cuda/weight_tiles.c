@@ -106,12 +106,12 @@ static int64_t resident_blocks(const struct csrconv_weight_tile_limits *limits,
  * Clocks of the batch. The load pipe of a multiprocessor serves one warp a clock: a nonzero takes
  * one slot for itself and one for each pixel of the thread, a staged float some for 32. A block
  * that is alone cannot fill the pipe: its warps wait for each nonzero, and for the first input of a
- * stage.
+ * stage. The shorter of the two hides behind the longer, but for a part.
  */
 static double clocks_of(const struct search *s, const struct csrconv_weight_tiles *t)
 {
     const double warps = CSRCONV_WEIGHT_TILE_THREADS / 32, stage_slots = 4.0 / 32.0;
-    const double nonzero_latency = 30.0, stage_latency = 1500.0;
+    const double nonzero_latency = 30.0, stage_latency = 1500.0, exposed = 0.1;
     const double rounds =
         (double)blocks_of(csrconv_weight_tiles_blocks(t, s->shape->g.batch), s->limits->processors);
     const double resident = (double)resident_blocks(s->limits, t);
@@ -121,7 +121,7 @@ static double clocks_of(const struct search *s, const struct csrconv_weight_tile
     const double busy = warps * thread_nonzeros * (t->thread_pixels + 1) + staged * stage_slots;
     const double waiting = thread_nonzeros * nonzero_latency + (double)t->stages * stage_latency;
     const double pipe = rounds * busy, latency = rounds / resident * waiting;
-    return pipe > latency ? pipe : latency;
+    return pipe > latency ? pipe + exposed * latency : latency + exposed * pipe;
 }
 
 static void consider(struct search *s, struct csrconv_weight_tiles *t)
