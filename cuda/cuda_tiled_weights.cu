@@ -285,7 +285,9 @@ static csrconv_status tiled_weights_prepare(const struct csrconv_algorithm *,
     *t = tiled_weights{};
     if ((status = choose(problem, &t->tiles)) || (status = upload_slices(problem, memory, t)) ||
         (status = csrconv_cuda_upload_bias(problem, memory, &t->bias)) ||
-        (status = allow_shared(&t->tiles)))
+        (status = allow_shared(&t->tiles)) ||
+        (status = csrconv_cuda_load(reinterpret_cast<const void *>(kernel_of(&t->tiles)),
+                                    "cuda_tiled_weights")))
         return status;
     describe(&t->tiles, prepared);
     return CSRCONV_OK;

@@ -44,6 +44,12 @@ csrconv_status csrconv_cuda_check(cudaError_t error, const char *what)
     return csrconv_fail(status_of(error), "%s: %s", what, cudaGetErrorString(error));
 }
 
+csrconv_status csrconv_cuda_load(const void *kernel, const char *name)
+{
+    struct cudaFuncAttributes attributes;
+    return csrconv_cuda_check(cudaFuncGetAttributes(&attributes, kernel), name);
+}
+
 csrconv_status csrconv_cuda_launched(const char *kernel)
 {
     return csrconv_cuda_check(cudaGetLastError(), kernel);

@@ -18,6 +18,12 @@ extern "C" {
  */
 csrconv_status csrconv_cuda_check(cudaError_t error, const char *what);
 
+/*
+ * Loads a kernel's code, which CUDA else does at its first launch: so that an execute takes no
+ * memory. For prepare.
+ */
+csrconv_status csrconv_cuda_load(const void *kernel, const char *name);
+
 /* For the line after a launch. */
 csrconv_status csrconv_cuda_launched(const char *kernel);
 
