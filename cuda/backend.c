@@ -4,6 +4,15 @@
 #include "cuda_pad.h"
 #include "runtime.h"
 
+#include <stdio.h>
+
+static csrconv_status check_of(int ordinal, cudaError_t error)
+{
+    char what[32];
+    snprintf(what, sizeof what, "cuda:%d", ordinal);
+    return csrconv_cuda_check(error, what);
+}
+
 static csrconv_status count_devices(int ordinal, int *count)
 {
     const cudaError_t error = cudaGetDeviceCount(count);
@@ -14,7 +23,19 @@ static csrconv_status count_devices(int ordinal, int *count)
         return csrconv_fail(CSRCONV_NO_DEVICE,
                             "cuda:%d: no NVIDIA driver, or one older than CUDA %d.%d", ordinal,
                             CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
-    return csrconv_fail(CSRCONV_NO_DEVICE, "cuda:%d: %s", ordinal, cudaGetErrorString(error));
+    return check_of(ordinal, error);
+}
+
+/* CSRCONV_OK if this build has machine code for the current GPU. */
+static csrconv_status check_code(int ordinal, const struct csrconv_cuda_device *device)
+{
+    const cudaError_t error = csrconv_cuda_has_code();
+    const csrconv_status status = check_of(ordinal, error);
+    if (status == CSRCONV_NO_DEVICE)
+        return csrconv_fail(
+            status, "cuda:%d has compute capability %d.%d: this build has no code for it (%s)",
+            ordinal, device->capability / 10, device->capability % 10, cudaGetErrorString(error));
+    return status;
 }
 
 csrconv_status csrconv_cuda_usable(int ordinal)
@@ -29,10 +50,8 @@ csrconv_status csrconv_cuda_usable(int ordinal)
     if ((status = csrconv_cuda_enter(ordinal, &previous)))
         return status;
     status = csrconv_cuda_describe(&device);
-    if (!status && csrconv_cuda_has_code())
-        status = csrconv_fail(CSRCONV_NO_DEVICE,
-                              "cuda:%d has compute capability %d.%d: this build has no code for it",
-                              ordinal, device.capability / 10, device.capability % 10);
+    if (!status)
+        status = check_code(ordinal, &device);
     csrconv_cuda_leave(previous);
     return status;
 }
@@ -40,8 +59,14 @@ csrconv_status csrconv_cuda_usable(int ordinal)
 csrconv_status csrconv_cuda_enter(int ordinal, int *previous)
 {
     cudaError_t error = cudaGetDevice(previous);
-    if (!error && *previous != ordinal)
+    if (!error && *previous != ordinal) {
         error = cudaSetDevice(ordinal);
+        if (error)
+            csrconv_cuda_leave(*previous);
+    }
+    /* What an earlier call of the caller's left behind must not pass for a failure of ours. */
+    if (!error)
+        (void)cudaGetLastError();
     return csrconv_cuda_check(error, "the GPU cannot be made current");
 }
 
