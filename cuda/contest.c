@@ -102,9 +102,11 @@ static csrconv_status time_replays(const struct clock *clock, cudaGraphExec_t gr
     csrconv_status status = replay(clock, graph, &samples[0]);
     for (int i = 0; i < REPLAYS && !status; i++)
         status = replay(clock, graph, &samples[i]);
+    if (status)
+        return status;
     qsort(samples, REPLAYS, sizeof *samples, ascending);
     *ms = samples[REPLAYS / 2];
-    return status;
+    return CSRCONV_OK;
 }
 
 /* Microseconds of a run, 0 if the candidate fails. */

@@ -25,12 +25,22 @@ struct cudnn {
     size_t out_at, scratch_at;
 };
 
+/* *handle = NULL after a failure. */
+static csrconv_status make_handle(cudnnHandle_t *handle)
+{
+    const csrconv_status status = csrconv_cudnn_check(cudnnCreate(handle), "its handle");
+    if (status)
+        *handle = NULL;
+    return status;
+}
+
+/* Whether cuDNN proposes anything for one of the layouts; nothing is built or run for that. */
 csrconv_status csrconv_cudnn_refuse(const struct csrconv_algorithm *self,
                                     const struct csrconv_problem *problem)
 {
     const struct csrconv_cudnn_math *math = self->traits;
     cudnnHandle_t handle;
-    csrconv_status status = csrconv_cudnn_check(cudnnCreate(&handle), "its handle");
+    csrconv_status status = make_handle(&handle);
     if (status)
         return status;
     for (int is_nhwc = 0; is_nhwc < 2; is_nhwc++) {
@@ -145,7 +155,7 @@ csrconv_status csrconv_cudnn_prepare(const struct csrconv_algorithm *self,
         return status;
     c = prepared->state;
     memset(c, 0, sizeof *c);
-    if ((status = csrconv_cudnn_check(cudnnCreate(&c->handle), "its handle")) ||
+    if ((status = make_handle(&c->handle)) ||
         (status = csrconv_cuda_upload_bias(problem, &prepared->memory, &c->bias)) ||
         (status = choose(self->traits, problem, &prepared->memory, c)))
         return status;
