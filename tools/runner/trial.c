@@ -134,13 +134,21 @@ static void check_repeatable(struct trial *trial, int64_t n)
     free(first);
 }
 
+/* Of a trial that has a plan. */
+static struct tolerance tolerance_of_trial(const struct trial *trial)
+{
+    return tolerance_of(trial->stage->workload, &trial->algorithm,
+                        csrconv_plan_is_mixing(trial->plan));
+}
+
 void trial_verify(struct trial *trial, const struct reference *reference, int64_t n)
 {
     const struct workload *w = trial->stage->workload;
-    const struct tolerance tolerance = tolerance_of(w, &trial->algorithm);
+    struct tolerance tolerance;
     struct verdict verdict;
     if (!trial->plan || trial->status != TRIAL_PASSED || !run_once(trial, n))
         return;
+    tolerance = tolerance_of_trial(trial);
     reference_compare(reference, w, &tolerance, &trial->stage->result, &verdict);
     if (verdict.max_error > trial->max_error)
         trial->max_error = verdict.max_error;
@@ -153,8 +161,8 @@ void trial_verify(struct trial *trial, const struct reference *reference, int64_
 void trial_cross_check(struct trial *trial, struct trial *other)
 {
     const struct workload *w = trial->stage->workload;
-    const struct tolerance mine = tolerance_of(w, &trial->algorithm);
-    const struct tolerance theirs = tolerance_of(w, &other->algorithm);
+    const struct tolerance mine = tolerance_of_trial(trial);
+    const struct tolerance theirs = tolerance_of_trial(other);
     struct guarded *result = &trial->stage->result, kept;
     struct verdict verdict = { .is_right = true };
     if (!run_once(other, w->geometry.batch)) {
