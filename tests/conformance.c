@@ -155,7 +155,7 @@ static int run_onnx(struct run *run, const struct csv *csv, const csrconv_geomet
     if (!code)
         code = compare_oracle(csv, &workload, &reference, &tensors[2]);
     if (!code)
-        code = stage_make(&workload, CSRCONV_DEVICE_CPU, &stage);
+        code = stage_make(&workload, CSRCONV_DEVICE_CPU, 0, &stage);
     if (!code)
         try_algorithms(run, cell(csv, "case"), &stage, &reference);
     stage_free(&stage);
@@ -273,7 +273,7 @@ static void tell(const struct grid_case *problem, const char *algorithm, int sta
 
 static int shape_case(struct run *run, const struct csv *csv)
 {
-    const struct check_request request = { CSRCONV_DEVICE_CPU, run->wanted, 0, 3, tell };
+    const struct check_request request = { CSRCONV_DEVICE_CPU, 0, run->wanted, 0, 3, tell };
     struct grid_case problem = { .options = { .sparsity = 0.85, .has_bias = true } };
     csrconv_geometry *g = &problem.geometry;
     bool ran;

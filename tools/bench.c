@@ -63,6 +63,7 @@ static void find_choice(struct bench *b)
     csrconv_plan *plan;
     csrconv_plan_options_init(&options);
     options.device = b->request->device;
+    options.ordinal = b->request->ordinal;
     options.threads = b->threads;
     b->chosen[0] = '\0';
     if (csrconv_plan_create(b->workload.weights, &b->workload.geometry, &options, &plan))
@@ -112,25 +113,28 @@ static void cross_check(struct bench *b, int index)
     }
 }
 
-static int time_trials(struct bench *b, bool is_cold, struct bench_count *count)
+static void warn_of_others(const struct bench *b, const struct machine_use *start,
+                           struct bench_count *count)
+{
+    const double taken = machine_taken_since(start);
+    count->timed++;
+    if (taken <= 0.1 || b->request->device != CSRCONV_DEVICE_CPU)
+        return;
+    count->disturbed++;
+    fprintf(stderr, "warning: other processes took %.0f %% of a CPU while %s was timed\n",
+            taken * 100.0, b->point->problem->name);
+}
+
+static void time_trials(struct bench *b, bool is_cold, struct bench_count *count)
 {
     const struct timing_options options = { b->request->min_time_s, is_cold };
     const struct machine_use start = machine_use_now();
-    double taken;
-    int code;
     b->timed = 0;
     for (int i = 0; i < b->count; i++)
         if (has_passed(&b->trials[i]))
             b->timings[b->timed++].trial = &b->trials[i];
-    code = timing_run(b->timings, b->timed, &options);
-    taken = machine_taken_since(&start);
-    count->timed++;
-    if (!code && taken > 0.1) {
-        count->disturbed++;
-        fprintf(stderr, "warning: other processes took %.0f %% of a CPU while %s was timed\n",
-                taken * 100.0, b->point->problem->name);
-    }
-    return code;
+    timing_run(b->timings, b->timed, &options);
+    warn_of_others(b, &start, count);
 }
 
 /* What a plan says that "all" comes to; one that was refused would have had as many as another. */
@@ -142,7 +146,8 @@ static int threads_of(const struct bench *b, const struct trial *trial)
     return trial->info.threads ? trial->info.threads : b->threads;
 }
 
-static struct measurement measurement_of_point(const struct bench *b, const struct trial *trial)
+static struct measurement measurement_of_point(const struct bench *b, const struct trial *trial,
+                                               bool is_cold)
 {
     const struct workload *w = &b->workload;
     return (struct measurement){
@@ -157,7 +162,7 @@ static struct measurement measurement_of_point(const struct bench *b, const stru
         .device = b->request->device_name,
         .math = trial->algorithm.math,
         .layout = trial->algorithm.layout,
-        .cache = "hot",
+        .cache = is_cold ? "cold" : "hot",
         .threads = threads_of(b, trial),
         .verified = b->reference.is_full ? "full" : "sampled",
         .machine = machine_cpu(),
@@ -166,11 +171,12 @@ static struct measurement measurement_of_point(const struct bench *b, const stru
     };
 }
 
-static int report_untimed(const struct bench *b, const struct trial *trial, struct report *report)
+static int report_untimed(const struct bench *b, const struct trial *trial, bool is_cold,
+                          struct report *report)
 {
     const struct result result = {
         .status = trial->status == TRIAL_FAILED ? RESULT_FAILED : RESULT_SKIPPED,
-        .measurement = measurement_of_point(b, trial),
+        .measurement = measurement_of_point(b, trial, is_cold),
         .reason = trial->reason,
         .is_peer = trial->algorithm.is_peer,
         .is_dense = trial->algorithm.is_dense,
@@ -203,7 +209,8 @@ static const struct timing *fastest(const struct bench *b, bool is_dense)
         const csrconv_algorithm_info *a = &t->trial->algorithm;
         const bool is_meant =
             is_dense ? a->is_dense && strcmp(a->math, "fp32") == 0 : !a->is_dense && !a->is_peer;
-        if (is_meant && (!best || t->us.median < best->us.median))
+        if (is_meant && t->trial->status == TRIAL_PASSED &&
+            (!best || t->us.median < best->us.median))
             best = t;
     }
     return best;
@@ -218,20 +225,43 @@ static double pays_from(const struct bench *b, const struct timing *t)
     return payoff_by_model(t->trial, t->us.median, dense->us.median, b->request->seed);
 }
 
+/* What is told of a peer whose calls could not be captured: launches one by one take longer. */
+struct remark {
+    char detail[CSRCONV_DETAIL_BYTES + 160], variant[CSRCONV_VARIANT_BYTES + 24];
+};
+
+static struct remark remark_on(const struct timing *t)
+{
+    const csrconv_plan_info *info = &t->trial->info;
+    struct remark r;
+    if (t->row.uncaptured[0]) {
+        snprintf(r.detail, sizeof r.detail, "%s%snot in a graph, but launched one by one: %s",
+                 info->detail, *info->detail ? "; " : "", t->row.uncaptured);
+        snprintf(r.variant, sizeof r.variant, "%s%sno graph", info->variant,
+                 *info->variant ? ", " : "");
+        fprintf(stderr, "warning: %s cannot be captured in a graph: %s\n", t->trial->algorithm.name,
+                t->row.uncaptured);
+    } else {
+        snprintf(r.detail, sizeof r.detail, "%s", info->detail);
+        snprintf(r.variant, sizeof r.variant, "%s", info->variant);
+    }
+    return r;
+}
+
 static int report_timing(const struct bench *b, const struct timing *t, bool is_cold,
                          struct report *report)
 {
+    const struct remark remark = remark_on(t);
     const struct trial *trial = t->trial;
     struct result result = { .status = RESULT_MEASURED,
-                             .measurement = measurement_of_point(b, trial),
+                             .measurement = measurement_of_point(b, trial, is_cold),
                              .is_peer = trial->algorithm.is_peer,
                              .is_dense = trial->algorithm.is_dense,
                              .estimate_us = trial->info.estimate_us,
-                             .detail = trial->info.detail,
+                             .detail = remark.detail,
                              .pays_from = pays_from(b, t),
                              .peak_gflops = peak_of(b, trial) };
     struct measurement *m = &result.measurement;
-    m->cache = is_cold ? "cold" : "hot";
     m->samples = t->samples;
     m->median_us = t->us.median;
     m->min_us = t->us.min;
@@ -246,17 +276,22 @@ static int report_timing(const struct bench *b, const struct timing *t, bool is_
     m->gflops_dense = workload_dense_flop(&b->workload) / t->us.median * 1e-3;
     m->max_error = trial->max_error;
     m->peer_version = trial->algorithm.version;
-    m->peer_algorithm = trial->info.variant;
+    m->peer_algorithm = remark.variant;
     return report_add(report, &result);
 }
 
 static int time_and_report(struct bench *b, bool is_cold, struct report *report,
                            struct bench_count *count)
 {
-    int code = time_trials(b, is_cold, count);
+    int code = EXIT_DONE;
+    time_trials(b, is_cold, count);
     for (int i = 0; i < b->timed && !code; i++) {
-        code = report_timing(b, &b->timings[i], is_cold, report);
-        count->measured++;
+        const struct timing *t = &b->timings[i];
+        const bool is_timed = t->trial->status == TRIAL_PASSED;
+        code = is_timed ? report_timing(b, t, is_cold, report)
+                        : report_untimed(b, t->trial, is_cold, report);
+        count->measured += is_timed;
+        count->failed += !is_timed;
     }
     return code;
 }
@@ -277,7 +312,7 @@ static int bench_team(struct bench *b, struct report *report, struct bench_count
         is_idle = is_idle && trial->status == TRIAL_REFUSED;
         count->failed += trial->status == TRIAL_FAILED;
         if (!has_passed(trial))
-            code = report_untimed(b, trial, report);
+            code = report_untimed(b, trial, false, report);
     }
     count->idle += is_idle;
     if (!code)
@@ -310,18 +345,19 @@ static int set_up(struct bench *b, float **dense)
     if ((code = workload_make(&b->point->geometry, &options, &b->workload)) ||
         (code = reference_make(&b->workload, request->seed, &b->reference)))
         return code;
-    return stage_make(&b->workload, request->device, &b->stage);
+    return stage_make(&b->workload, request->device, request->ordinal, &b->stage);
 }
 
 int bench_point(const struct bench_request *request, const struct problem_point *point,
                 struct report *report, struct bench_count *count)
 {
-    const size_t teams = request->threads->count ? request->threads->count : 1;
+    const bool has_threads = request->device == CSRCONV_DEVICE_CPU && request->threads->count;
+    const size_t teams = has_threads ? request->threads->count : 1;
     struct bench b = { .request = request, .point = point };
     float *dense = NULL;
     int code = set_up(&b, &dense);
     for (size_t i = 0; i < teams && !code; i++) {
-        b.threads = request->threads->count ? (int)request->threads->items[i] : 0;
+        b.threads = has_threads ? (int)request->threads->items[i] : 0;
         memset(b.trials, 0, (size_t)b.count * sizeof *b.trials);
         code = bench_team(&b, report, count);
     }

@@ -231,9 +231,9 @@ static int reproduce(const struct reproduce_options *o, struct work *work)
         .threads = &o->threads, .seed = 1, .min_time_s = o->min_time_s, .is_explained = true
     };
     struct reproduce_files files = { 0 };
-    int ordinal, code;
-    if ((code =
-             selection_usable_device(o->device, &request.device, &ordinal, &request.device_name)) ||
+    int code;
+    if ((code = selection_usable_device(o->device, &request.device, &request.ordinal,
+                                        &request.device_name)) ||
         (code = prepare(o, request.device, work)))
         return code;
     request.wanted = work->wanted;

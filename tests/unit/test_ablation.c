@@ -48,7 +48,7 @@ static void check_variants(int index, bool is_exact, int threads)
     struct stage stage;
     make_workload(index, is_exact, &workload);
     assert_int_equal(reference_make(&workload, 1, &reference), EXIT_DONE);
-    assert_int_equal(stage_make(&workload, CSRCONV_DEVICE_CPU, &stage), EXIT_DONE);
+    assert_int_equal(stage_make(&workload, CSRCONV_DEVICE_CPU, 0, &stage), EXIT_DONE);
     for (int i = 0; ablation_table[i]; i++) {
         struct trial trial;
         trial_make(&stage, ablation_table[i], threads, &trial);
@@ -79,7 +79,7 @@ static bool describe_variants(int index, char details[VARIANTS][CSRCONV_DETAIL_B
     struct stage stage;
     bool runs = true;
     make_workload(index, true, &workload);
-    assert_int_equal(stage_make(&workload, CSRCONV_DEVICE_CPU, &stage), EXIT_DONE);
+    assert_int_equal(stage_make(&workload, CSRCONV_DEVICE_CPU, 0, &stage), EXIT_DONE);
     for (int i = 0; i < VARIANTS; i++) {
         struct trial trial;
         assert_non_null(ablation_table[i]);
