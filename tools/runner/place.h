@@ -2,7 +2,8 @@
 #ifndef CSRCONV_TOOLS_PLACE_H
 #define CSRCONV_TOOLS_PLACE_H
 
-#include "csrconv.h"
+#include "algorithm.h"
+#include "report/floors.h"
 
 /* Does one thing on the place's stream, such as an execute. */
 typedef csrconv_status place_call(const void *context);
@@ -18,9 +19,21 @@ struct row {
     char uncaptured[96]; /* why they were not captured at a place that captures; else "" */
 };
 
-/* Functions that return an int return an exit_code, having complained. */
+/* What a device is, for people and for tables. */
+struct place_device {
+    char name[128];    /* its model */
+    char detail[96];   /* what else is to be known of it; "": nothing */
+    char driver[64];   /* version; "": it has none */
+    int64_t clock_mhz; /* of its processors, as it is now; 0: not known */
+};
+
+/* Functions that return an int return an exit_code, having complained, but for count. */
 struct place {
     csrconv_device device;
+
+    /* How many devices there are, usable or not. */
+    int (*count)(void);
+    void (*describe)(int ordinal, struct place_device *device);
 
     /* A row of calls is long enough for the clock after this much; 0: the clock suits any. */
     double row_us;
@@ -54,6 +67,10 @@ struct place {
     int (*warm)(const struct row *row);
     /* In place of warm: writes 256 MB, so that nothing of the last calls is in a cache. */
     int (*flush)(void);
+
+    /* What its resources need at the least for a plan; NULL: not known. */
+    struct floors (*floors)(const struct csrconv_problem *problem,
+                            const csrconv_algorithm_info *algorithm);
 };
 
 extern const struct place place_cpu;

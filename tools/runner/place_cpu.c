@@ -1,13 +1,27 @@
 #include "clock.h"
 #include "complain.h"
+#include "machine.h"
 #include "place.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ALIGNMENT = 256 };
 static const size_t flush_bytes = 256U << 20;
+
+static int cpu_count(void)
+{
+    return 1;
+}
+
+static void cpu_describe(int ordinal, struct place_device *device)
+{
+    (void)ordinal;
+    *device = (struct place_device){ .clock_mhz = 0 };
+    snprintf(device->name, sizeof device->name, "%s", machine_cpu());
+}
 
 static int cpu_select(int ordinal)
 {
@@ -87,6 +101,8 @@ static int cpu_flush(void)
 
 const struct place place_cpu = {
     .device = CSRCONV_DEVICE_CPU,
+    .count = cpu_count,
+    .describe = cpu_describe,
     .row_us = 2000.0, /* against a clock's and a scheduler's step */
     .select = cpu_select,
     .allocate = cpu_allocate,

@@ -1,4 +1,5 @@
 #include "complain.h"
+#include "gpu.h"
 #include "place.h"
 
 #include <cuda_runtime_api.h>
@@ -198,6 +199,8 @@ static int cuda_flush(void)
 
 const struct place place_cuda = {
     .device = CSRCONV_DEVICE_CUDA,
+    .count = gpu_count,
+    .describe = gpu_describe,
     .warm_up_us = 1e4, /* for the clock of an idle GPU to rise */
     .select = cuda_select,
     .allocate = cuda_allocate,
@@ -211,4 +214,5 @@ const struct place place_cuda = {
     .replay = cuda_replay,
     .warm = cuda_warm,
     .flush = cuda_flush,
+    .floors = gpu_floors,
 };
