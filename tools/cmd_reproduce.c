@@ -91,7 +91,8 @@ static int parse(int argc, char **argv, struct reproduce_options *o)
 struct work {
     struct reproduction_network networks[REPRODUCE_NETWORKS];
     struct problem_list layers[REPRODUCE_NETWORKS];
-    struct reproduction_variant variants[8]; /* of the ablation */
+    const csrconv_algorithm *const *ablation;
+    struct reproduction_variant variants[8]; /* of it */
     struct reproduction reproduction;
     int *wanted, *unwanted; /* by index of selection_algorithm */
     struct bench_count count, ablation_count;
@@ -158,8 +159,9 @@ static int prepare(const struct reproduce_options *o, csrconv_device device, str
     r->variants = work->variants;
     r->is_cpu = device == CSRCONV_DEVICE_CPU;
     r->min_time_s = o->min_time_s;
-    for (int i = 0; r->is_cpu && ablation_table[i]; i++) {
-        const csrconv_algorithm_info *const info = &ablation_table[i]->info;
+    work->ablation = ablation_table(device);
+    for (int i = 0; work->ablation[i]; i++) {
+        const csrconv_algorithm_info *const info = &work->ablation[i]->info;
         work->variants[r->variant_count++] =
             (struct reproduction_variant){ info->name, info->summary };
     }
@@ -183,7 +185,7 @@ static int measure_layer(const struct reproduce_options *o, const struct bench_r
     if (o->batch)
         batch = (struct whole_list){ .items = &size, .count = 1 };
     ablation.wanted = work->unwanted;
-    ablation.variants = ablation_table;
+    ablation.variants = work->ablation;
     ablation.is_explained = false;
     code = problem_point(layer, &batch, &published, 0, &point);
     if (!code)
