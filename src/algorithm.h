@@ -14,22 +14,20 @@
 #include <stdbool.h>
 
 /*
- * What the blocked kernels of the CPU and cuda_tiled are to do without, so that the worth of each
- * choice can be measured. All false but there: no plan of the public interface does without
- * anything.
+ * What the blocked kernels are to do without, so that the worth of each choice can be measured. All
+ * false but there: no plan of the public interface does without anything.
  */
 struct csrconv_ablation {
-    /* On the CPU: */
     bool channel_blocks; /* all channels in one block */
     bool segment_order; /* filters as they come, not those with segments of equal length together */
     bool grouped_stores;  /* each tile is stored by itself */
     bool images_in_lanes; /* images one by one */
     bool pixels_in_lanes; /* images in vectors only; not together with the one before */
-    /* On a GPU: */
-    bool row_order;      /* filters as they come, not sorted by their nonzeros */
-    bool pixel_tiles;    /* one pixel a lane */
-    bool staged_offsets; /* offsets and values read from memory by each lane */
-    bool eviction;       /* no policy what the second cache is to keep */
+    /* Of the tiled CUDA kernel. */
+    bool row_order;      /* filters as they come, not dealt so that warps have equal work */
+    bool pixel_tiles;    /* one filter and one output in a lane */
+    bool staged_offsets; /* offsets and values loaded where they are needed, not ahead */
+    bool eviction;       /* no eviction policies */
 };
 
 /* What an algorithm is asked to run; everything here has been checked. */

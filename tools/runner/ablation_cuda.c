@@ -50,9 +50,9 @@ static csrconv_status prepare(const struct csrconv_algorithm *self,
     const size_t used = strlen(prepared->detail);
     snprintf(prepared->detail + used, sizeof prepared->detail - used, "%s%s%s%s",
              without->row_order ? ", filters as they come" : "",
-             without->pixel_tiles ? ", one pixel a lane" : "",
-             without->staged_offsets ? ", offsets not staged" : "",
-             without->eviction ? ", no eviction policy" : "");
+             without->pixel_tiles ? ", one output a lane" : "",
+             without->staged_offsets ? ", offsets not loaded ahead" : "",
+             without->eviction ? ", no eviction policies" : "");
     return status;
 }
 
@@ -94,7 +94,7 @@ static const struct csrconv_algorithm complete = {
 static const struct csrconv_algorithm natural_rows = {
     .traits = &(const struct csrconv_ablation){ .row_order = true },
     .info = { .name = "natural_rows",
-              .summary = "filters as they come, not sorted by their nonzeros",
+              .summary = "filters as they come, not dealt so that warps have equal work",
               .device = CSRCONV_DEVICE_CUDA,
               .math = "fp32",
               .layout = "nchw" },
@@ -109,7 +109,7 @@ static const struct csrconv_algorithm natural_rows = {
 static const struct csrconv_algorithm single_pixels = {
     .traits = &(const struct csrconv_ablation){ .pixel_tiles = true },
     .info = { .name = "single_pixels",
-              .summary = "one pixel a lane, so that each offset and value serves one product",
+              .summary = "one filter and one output in a lane, so that nothing loaded serves two",
               .device = CSRCONV_DEVICE_CUDA,
               .math = "fp32",
               .layout = "nchw" },
@@ -124,7 +124,7 @@ static const struct csrconv_algorithm single_pixels = {
 static const struct csrconv_algorithm unstaged = {
     .traits = &(const struct csrconv_ablation){ .staged_offsets = true },
     .info = { .name = "unstaged",
-              .summary = "offsets and values read from memory by each lane, not staged",
+              .summary = "offsets and values loaded where they are needed, not ahead",
               .device = CSRCONV_DEVICE_CUDA,
               .math = "fp32",
               .layout = "nchw" },
@@ -139,7 +139,7 @@ static const struct csrconv_algorithm unstaged = {
 static const struct csrconv_algorithm no_eviction = {
     .traits = &(const struct csrconv_ablation){ .eviction = true },
     .info = { .name = "no_eviction",
-              .summary = "no policy what the second cache is to keep",
+              .summary = "no policies what the second cache is to keep",
               .device = CSRCONV_DEVICE_CUDA,
               .math = "fp32",
               .layout = "nchw" },
