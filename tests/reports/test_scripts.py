@@ -15,9 +15,9 @@ import sweep  # noqa: E402
 import wide_set  # noqa: E402
 
 
-def row(name, us, algorithm="own", chosen="no", peer="", sparsity=0.9):
+def row(name, us, algorithm="own", chosen="no", peer="", sparsity=0.9, math="fp32"):
     return {"name": name, "sparsity": str(sparsity), "algorithm": algorithm, "chosen": chosen,
-            "peer_version": peer, "median_us": str(us)}
+            "peer_version": peer, "median_us": str(us), "math": math}
 
 
 class Scripts(unittest.TestCase):
@@ -26,7 +26,8 @@ class Scripts(unittest.TestCase):
         for name, own, best in (("wins", 10, 10), ("loses", 30, 25), ("loses_more", 50, 50)):
             rows += [row(name, own, chosen="yes"), row(name, best, "other"),
                      row(name, 24, "onednn", peer="3"), row(name, 90, "openblas", peer="3"),
-                     row(name, 1, "cusparse", peer="3")]
+                     row(name, 1, "cusparse", peer="3"),
+                     row(name, 2, "cudnn_tf32", peer="3", math="tf32")]
         rows += [row("alone", 10, chosen="yes")]
         lines, compared = wide_set.slower(rows)
         self.assertEqual(compared, 3)

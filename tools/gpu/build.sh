@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Builds csrconv with CUDA for the GPU that is here, or for all usual ones where there is none.
+#
+#   tools/gpu/build.sh BUILD [MESON_OPTION ...]
+source "$(dirname "$0")/common.sh"
+[ $# -ge 1 ] || fail "usage: tools/gpu/build.sh BUILD [MESON_OPTION ...]"
+build=$1
+shift
+
+# As in 90; nothing without a GPU.
+here=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
+    tr -d . | sort -nu | paste -sd, || true)
+
+configure() {
+    [ -f "$build/build.ninja" ] || meson setup "$build" "$root" --buildtype=release \
+        -Dcuda=enabled ${here:+-Dgpu_arch="$here"} "$@"
+}
+
+step configure configure "$@"
+step compile ninja -C "$build"
+conclude
