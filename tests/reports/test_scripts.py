@@ -57,6 +57,31 @@ class Scripts(unittest.TestCase):
             self.assertEqual(path.read_text(), 'a,b\n"1,2",x\n')
             self.assertEqual([item.name for item in path.parent.iterdir()], ["rows.csv"])
 
+    def test_table_of_a_gpu(self):
+        def line(layer, batch, algorithm, us, peer="", math="fp32", cache="hot"):
+            return {"name": f"net:{layer}", "batch": batch, "algorithm": algorithm,
+                    "chosen": "no" if peer else "yes", "device": "cuda:0", "math": math,
+                    "cache": cache, "threads": 0, "median_us": us, "machine": "Example GPU",
+                    "sm_clock_mhz": 1900 + batch, "driver": "580.1", "peer_version": peer,
+                    "commit": "0123abc"}
+        rows = []
+        for batch in (1, 32):
+            for layer, us in (("a", 10), ("b", 20)):
+                rows += [line(layer, batch, "cuda_tiled", us), line(layer, batch, "cudnn", 40, "9"),
+                         line(layer, batch, "cudnn_tf32", 8, "9", math="tf32"),
+                         line(layer, batch, "cuda_tiled", 900, cache="cold")]
+        with tempfile.TemporaryDirectory() as folder:
+            readme = pathlib.Path(folder) / "README.md"
+            bench_rows.write(pathlib.Path(folder) / "layers-net.csv", rows)
+            readme.write_text("<!-- results of layers-*.csv -->\n<!-- end of results -->\n")
+            subprocess.run([sys.executable, SCRIPTS / "layer_table.py", "update", readme],
+                           check=True)
+            text = readme.read_text()
+        self.assertIn("on Example GPU, 1901 to 1932 MHz, driver 580.1, commit 0123abc:", text)
+        self.assertIn("| network | batch | layers | csrconv ms | over cudnn | over cudnn_tf32 |", text)
+        self.assertIn("| net | 32 | 2 | 0.03 | 2.83 (2.00-4.00) | 0.57 (0.40-0.80) | 2 of 2 |\n",
+                      text)
+
     def test_without_data(self):
         done = subprocess.run([sys.executable, SCRIPTS / "wide_set.py", "csrconv", "/no/data",
                                "--csv", "x.csv"], stdout=subprocess.PIPE, text=True, check=False)
