@@ -7,9 +7,7 @@ source "$(dirname "$0")/common.sh"
 build=$1
 shift
 
-# As in 90; nothing without a GPU.
-here=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
-    tr -d . | sort -nu | paste -sd, || true)
+here=$("$root/tools/gpu/arch.sh")
 
 configure() {
     [ -f "$build/build.ninja" ] || meson setup "$build" "$root" --buildtype=release \
