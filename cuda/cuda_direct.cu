@@ -33,7 +33,7 @@ struct direct_args {
 };
 
 /* A block works on THREADS pixels of one output plane. */
-static __global__ void __launch_bounds__(THREADS) convolve(const direct_args a)
+static __global__ void __launch_bounds__(THREADS) convolve_direct(const direct_args a)
 {
     for (int64_t block = blockIdx.x; block < a.planes * a.plane_blocks; block += gridDim.x) {
         const int64_t plane = block / a.plane_blocks;
@@ -143,8 +143,8 @@ static csrconv_status direct_execute(const void *state, const struct csrconv_run
     };
     if (status)
         return status;
-    convolve<<<csrconv_cuda_grid(a.planes * a.plane_blocks), THREADS, 0,
-               static_cast<cudaStream_t>(run->stream)>>>(a);
+    convolve_direct<<<csrconv_cuda_grid(a.planes * a.plane_blocks), THREADS, 0,
+                      static_cast<cudaStream_t>(run->stream)>>>(a);
     return csrconv_cuda_launched("cuda_direct");
 }
 

@@ -89,6 +89,8 @@ csrconv_status csrconv_cuda_describe(struct csrconv_cuda_device *device)
         (error = attribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal)) ||
         (error = attribute(&minor, cudaDevAttrComputeCapabilityMinor, ordinal)) ||
         (error = attribute(&kilohertz, cudaDevAttrClockRate, ordinal)) ||
+        (error = attribute(&device->processor_shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+                           ordinal)) ||
         (error = attribute(&device->l2_bytes, cudaDevAttrL2CacheSize, ordinal)) ||
         (error =
              attribute(&device->block_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal)))

@@ -33,9 +33,10 @@ void csrconv_cuda_free(void *device);
 
 /* What a device is, of the things that host code decides by. */
 struct csrconv_cuda_device {
-    int processors;       /* streaming multiprocessors */
-    int capability;       /* 10 * major + minor */
-    int64_t block_shared; /* bytes of shared memory that one block can have, opted in */
+    int processors;           /* streaming multiprocessors */
+    int capability;           /* 10 * major + minor */
+    int64_t block_shared;     /* bytes of shared memory that one block can have, opted in */
+    int64_t processor_shared; /* and that all blocks of a multiprocessor have together */
     int64_t l2_bytes;
     double clock_ghz;
 };

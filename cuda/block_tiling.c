@@ -1,0 +1,153 @@
+#include "block_tiling.h"
+
+#include "block_cost.h"
+#include "status.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/*
+ * Sums in registers from few, where there is little to do, to as many as registers hold. 16 + 4
+ * warps of 96 registers, or 8 + 4 of 168, are what a multiprocessor's 65,536 registers allow.
+ */
+const struct csrconv_block_kernel csrconv_block_kernels[CSRCONV_BLOCK_KERNELS] = {
+    { 1, 1, 640, 96 }, { 1, 2, 640, 96 },  { 1, 4, 640, 96 },   { 1, 8, 640, 96 },
+    { 2, 4, 640, 96 }, { 2, 8, 640, 96 },  { 2, 14, 640, 96 },  { 4, 2, 640, 96 },
+    { 4, 4, 640, 96 }, { 4, 8, 640, 96 },  { 4, 14, 384, 168 }, { 8, 1, 640, 96 },
+    { 8, 2, 640, 96 }, { 8, 4, 512, 128 }, { 8, 8, 384, 168 },
+};
+
+enum { MOST_RING = 4, CUTS = 4, WARP = 32, REGISTERS = 65536, MOST_RESIDENT = 2 };
+
+static const int64_t barrier_bytes = 256; /* before the ring: two barriers for each of its stages */
+static const int64_t reserved_bytes = 1024; /* of each block, by the system */
+
+static int64_t round_up_quotient(int64_t a, int64_t b)
+{
+    return (a - 1) / b + 1;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+struct search {
+    const struct csrconv_problem *problem;
+    const struct csrconv_block_machine *machine;
+    struct csrconv_block_work work;
+    struct csrconv_block_tiling best; /* us is 0 while there is none */
+};
+
+/* Channels of a stage and stages held, such that all fit; 0 if not one channel does. */
+static void fill_stages(const struct search *s, struct csrconv_block_tiling *t)
+{
+    const struct csrconv_shape *shape = &s->problem->shape;
+    const int64_t share = s->machine->processor_shared / t->residents - reserved_bytes;
+    const int64_t bytes = smaller(share, s->machine->block_shared) - barrier_bytes;
+    const int64_t channel = t->patch.channel_pitch * (int64_t)sizeof(float);
+    const int64_t fit = bytes / channel, all = shape->group_channels;
+    t->ring = fit >= all ? 1 : fit >= MOST_RING ? MOST_RING : fit;
+    if (!t->ring)
+        return;
+    t->stage_channels = smaller(fit / t->ring, all);
+    t->stages = round_up_quotient(all, t->stage_channels);
+    t->stage_channels = round_up_quotient(all, t->stages);
+    t->ring = smaller(t->ring, t->stages);
+    t->shared_bytes = barrier_bytes + t->ring * t->stage_channels * channel;
+}
+
+static void count_blocks(const struct csrconv_shape *shape, struct csrconv_block_tiling *t)
+{
+    t->filter_tiles = round_up_quotient(shape->group_filters, csrconv_block_filters(t));
+    t->image_tiles = round_up_quotient(shape->g.batch, t->patch.images);
+    t->row_tiles = round_up_quotient(shape->out_h, t->patch.rows);
+    t->column_tiles = round_up_quotient(shape->out_w, t->patch.columns);
+    t->blocks = shape->g.groups * t->filter_tiles * t->image_tiles * t->row_tiles * t->column_tiles;
+}
+
+static void consider_tiling(struct search *s, struct csrconv_block_tiling *t)
+{
+    const struct csrconv_block_kernel *kernel = &csrconv_block_kernels[t->kernel];
+    const int64_t threads = WARP * (t->filter_ways * t->pixel_ways + t->producers);
+    for (t->residents = MOST_RESIDENT; t->residents >= 1; t->residents--) {
+        if (t->residents > 1 && threads * kernel->registers * t->residents > REGISTERS)
+            continue;
+        fill_stages(s, t);
+        if (!t->ring)
+            continue;
+        count_blocks(&s->problem->shape, t);
+        t->us = csrconv_block_cost_us(&s->work, s->machine, t);
+        if (s->best.us == 0.0 || t->us < s->best.us)
+            s->best = *t;
+    }
+}
+
+/* Tiles of whole rows, of several images where an image is small: all that hold `outputs`. */
+static void consider_tiles(struct search *s, struct csrconv_block_tiling *t, int64_t outputs)
+{
+    const struct csrconv_shape *shape = &s->problem->shape;
+    const int64_t side = CSRCONV_MOST_TILE_SIDE - 1;
+    const int64_t widest = smaller(outputs, side);
+    const int64_t column_cuts = round_up_quotient(shape->out_w, widest);
+    const int64_t columns = round_up_quotient(shape->out_w, column_cuts);
+    const int64_t tallest = smaller(smaller(outputs / columns, side), shape->out_h);
+    const int64_t row_cuts = round_up_quotient(shape->out_h, tallest);
+    int64_t last = 0;
+    for (int64_t cuts = row_cuts; cuts < row_cuts + CUTS && cuts <= shape->out_h; cuts++) {
+        const int64_t rows = round_up_quotient(shape->out_h, cuts);
+        const int64_t fit = smaller(outputs / (rows * columns), CSRCONV_MOST_TILE_IMAGES - 1);
+        const int64_t image_tiles = round_up_quotient(shape->g.batch, smaller(fit, shape->g.batch));
+        const int64_t images = round_up_quotient(shape->g.batch, image_tiles);
+        if (rows == last)
+            continue;
+        last = rows;
+        csrconv_patch_make(shape, images, rows, columns, csrconv_block_passes(t), &t->patch);
+        consider_tiling(s, t);
+    }
+}
+
+/* More warps than there are filters to share would idle. */
+static bool is_too_wide(const struct csrconv_shape *shape, const struct csrconv_block_tiling *t)
+{
+    const int64_t filters = csrconv_block_kernels[t->kernel].filters;
+    return (t->filter_ways - 1) * filters >= shape->group_filters ||
+           (filters > 1 && filters / 2 >= shape->group_filters);
+}
+
+static void consider_kernel(struct search *s, int kernel)
+{
+    const int64_t most = csrconv_block_kernels[kernel].most_threads / WARP;
+    for (int64_t warps = 4; warps <= 16; warps *= 2)
+        for (int64_t pixel_ways = 1; pixel_ways <= warps; pixel_ways *= 2) {
+            struct csrconv_block_tiling t = { .kernel = kernel,
+                                              .filter_ways = warps / pixel_ways,
+                                              .pixel_ways = pixel_ways,
+                                              .producers = warps / 4 };
+            if (warps + t.producers > most || is_too_wide(&s->problem->shape, &t))
+                continue;
+            consider_tiles(s, &t, csrconv_block_passes(&t) * WARP);
+        }
+}
+
+csrconv_status csrconv_block_tiling_choose(const struct csrconv_problem *problem,
+                                           const struct csrconv_block_machine *machine,
+                                           struct csrconv_block_tiling *tiling)
+{
+    struct search s = { .problem = problem, .machine = machine };
+    const csrconv_geometry *g = &problem->shape.g;
+    csrconv_block_work_init(problem, &s.work);
+    for (int kernel = 0; kernel < CSRCONV_BLOCK_KERNELS; kernel++) {
+        const struct csrconv_block_kernel *k = &csrconv_block_kernels[kernel];
+        if (!problem->without.pixel_tiles || k->filters * k->pixels == 1)
+            consider_kernel(&s, kernel);
+    }
+    *tiling = s.best;
+    if (s.best.us > 0.0)
+        return CSRCONV_OK;
+    return csrconv_fail(CSRCONV_NOT_SUPPORTED,
+                        "a window of %" PRId64 " x %" PRId64 " with dilation %" PRId64 " x %" PRId64
+                        " does not fit into %" PRId64 " bytes of shared memory",
+                        g->kernel_h, g->kernel_w, g->dilation_h, g->dilation_w,
+                        machine->block_shared);
+}

@@ -1,0 +1,243 @@
+/*
+ * The paper's kernel: input tiles in shared memory that serve many filters, sums of several filters
+ * and outputs in each lane, weights streamed once for all outputs of a warp. tiled_kernel.cuh has
+ * the kernel; block_tiling.c chooses how a convolution is cut, row_streams.c lays out the weights.
+ */
+#include "cuda_model.h"
+#include "runtime.h"
+#include "tiled_kernel.cuh"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+typedef void (*tiled_kernel)(tiled_args, int64_t);
+
+/* As csrconv_block_kernels lists them. */
+template <bool AHEAD> static tiled_kernel kernel_at(int index)
+{
+    static const tiled_kernel kernels[CSRCONV_BLOCK_KERNELS] = {
+        convolve_tiled<1, 1, AHEAD, 640>,  convolve_tiled<1, 2, AHEAD, 640>,
+        convolve_tiled<1, 4, AHEAD, 640>,  convolve_tiled<1, 8, AHEAD, 640>,
+        convolve_tiled<2, 4, AHEAD, 640>,  convolve_tiled<2, 8, AHEAD, 640>,
+        convolve_tiled<2, 14, AHEAD, 640>, convolve_tiled<4, 2, AHEAD, 640>,
+        convolve_tiled<4, 4, AHEAD, 640>,  convolve_tiled<4, 8, AHEAD, 640>,
+        convolve_tiled<4, 14, AHEAD, 384>, convolve_tiled<8, 1, AHEAD, 640>,
+        convolve_tiled<8, 2, AHEAD, 640>,  convolve_tiled<8, 4, AHEAD, 512>,
+        convolve_tiled<8, 8, AHEAD, 384>,
+    };
+    return kernels[index];
+}
+
+struct tiled {
+    tiled_kernel kernel;
+    csrconv_block_tiling tiling;
+    tiled_args args; /* but for what differs from an execute to the next */
+    /* On the device. */
+    csrconv_quad *quads;
+    int64_t *start, *filter;
+    csrconv_slot *slots;
+    float *bias;
+};
+
+static csrconv_status choose_tiling(const struct csrconv_problem *problem,
+                                    csrconv_block_tiling *tiling)
+{
+    csrconv_cuda_device device;
+    csrconv_status status = csrconv_cuda_describe(&device);
+    const csrconv_block_machine machine = { device.processors, device.block_shared,
+                                            device.processor_shared, device.clock_ghz };
+    return status ? status : csrconv_block_tiling_choose(problem, &machine, tiling);
+}
+
+static csrconv_status tiled_refuse(const struct csrconv_algorithm *,
+                                   const struct csrconv_problem *problem)
+{
+    csrconv_block_tiling tiling;
+    return choose_tiling(problem, &tiling);
+}
+
+static double tiled_estimate(const struct csrconv_algorithm *,
+                             const struct csrconv_problem *problem)
+{
+    csrconv_block_tiling tiling;
+    return choose_tiling(problem, &tiling) ? 0.0 : tiling.us;
+}
+
+static void tiled_destroy(const struct csrconv_memory *memory, void *state)
+{
+    tiled *t = static_cast<tiled *>(state);
+    if (!t)
+        return;
+    csrconv_cuda_free(t->quads);
+    csrconv_cuda_free(t->start);
+    csrconv_cuda_free(t->filter);
+    csrconv_cuda_free(t->slots);
+    csrconv_cuda_free(t->bias);
+    csrconv_release(memory, t);
+}
+
+template <typename T>
+static csrconv_status upload(struct csrconv_memory *memory, const T *from, int64_t count, T **out)
+{
+    return csrconv_cuda_upload(memory, from, count, sizeof *from, reinterpret_cast<void **>(out));
+}
+
+static csrconv_status upload_streams(const struct csrconv_problem *problem,
+                                     struct csrconv_memory *memory, tiled *t)
+{
+    const int64_t filters = csrconv_block_kernels[t->tiling.kernel].filters;
+    csrconv_row_streams s;
+    csrconv_status status = csrconv_row_streams_make(problem, &t->tiling, memory, &s);
+    if (!status)
+        status = upload(memory, s.quads, s.start[s.warps] + CSRCONV_QUADS_AHEAD, &t->quads);
+    if (!status)
+        status = upload(memory, s.start, s.warps + 1, &t->start);
+    if (!status)
+        status = upload(memory, s.filter, s.warps * filters, &t->filter);
+    csrconv_row_streams_free(memory, &s);
+    return status;
+}
+
+static csrconv_status upload_slots(struct csrconv_memory *memory, tiled *t, int64_t *wavefronts)
+{
+    const int64_t passes = csrconv_block_passes(&t->tiling);
+    csrconv_slot *slots;
+    csrconv_status status =
+        csrconv_allocate(memory, passes * WARP, sizeof *slots, reinterpret_cast<void **>(&slots));
+    if (status)
+        return status;
+    *wavefronts = csrconv_patch_slots(&t->tiling.patch, passes, slots);
+    status = upload(memory, slots, passes * WARP, &t->slots);
+    csrconv_release(memory, slots);
+    return status;
+}
+
+static tiled_args args_of(const struct csrconv_problem *problem, const tiled *t)
+{
+    const struct csrconv_shape *shape = &problem->shape;
+    const csrconv_geometry *g = &shape->g;
+    const csrconv_block_tiling *tiling = &t->tiling;
+    return tiled_args{
+        .quads = reinterpret_cast<const int4 *>(t->quads),
+        .start = t->start,
+        .filter = t->filter,
+        .slots = t->slots,
+        .in = nullptr,
+        .out = nullptr,
+        .epilogue = {},
+        .patch = tiling->patch,
+        .n = 0,
+        .in_stride = g->in_batch_stride,
+        .out_stride = g->out_batch_stride,
+        .height = g->height,
+        .width = g->width,
+        .plane = shape->plane,
+        .pad_top = g->pad_top,
+        .pad_left = g->pad_left,
+        .group_channels = shape->group_channels,
+        .out_h = shape->out_h,
+        .out_w = shape->out_w,
+        .out_plane = shape->out_plane,
+        .filter_tiles = g->groups * tiling->filter_tiles,
+        .group_filter_tiles = tiling->filter_tiles,
+        .row_tiles = tiling->row_tiles,
+        .column_tiles = tiling->column_tiles,
+        .filter_ways = static_cast<int>(tiling->filter_ways),
+        .consumers = static_cast<int>(tiling->filter_ways * tiling->pixel_ways),
+        .producers = static_cast<int>(tiling->producers * WARP),
+        .ring = static_cast<int>(tiling->ring),
+        .stages = static_cast<int>(tiling->stages),
+        .stage_channels = static_cast<int>(tiling->stage_channels),
+        .stage_floats = static_cast<int>(tiling->stage_channels * tiling->patch.channel_pitch),
+        .vector = 1,
+        .is_streaming = !problem->without.eviction,
+    };
+}
+
+static void explain(const tiled *t, int64_t wavefronts, struct csrconv_prepared *prepared)
+{
+    const csrconv_block_tiling *c = &t->tiling;
+    const csrconv_block_kernel *k = &csrconv_block_kernels[c->kernel];
+    const csrconv_patch *p = &c->patch;
+    snprintf(prepared->detail, sizeof prepared->detail,
+             "%d filters x %d pixels a lane, %" PRId64 " x %" PRId64
+             " warps (filters x pixels) and %" PRId64 " that stage; tiles of %" PRId64
+             " images x %" PRId64 " x %" PRId64 " outputs, %" PRId64
+             " wavefronts for each nonzero; %" PRId64 " stages of %" PRId64 " channels, %" PRId64
+             " held, borders made while staging %" PRId64 " floats at a time; %" PRId64
+             " blocks, %" PRId64 " bytes shared, %" PRId64 " blocks a multiprocessor",
+             k->filters, k->pixels, c->filter_ways, c->pixel_ways, c->producers, p->images, p->rows,
+             p->columns, wavefronts, c->stages, c->stage_channels, c->ring, p->vector, c->blocks,
+             c->shared_bytes, c->residents);
+}
+
+static csrconv_status tiled_prepare(const struct csrconv_algorithm *,
+                                    const struct csrconv_problem *problem,
+                                    struct csrconv_prepared *prepared)
+{
+    struct csrconv_memory *memory = &prepared->memory;
+    int64_t wavefronts = 0;
+    csrconv_status status = csrconv_allocate(memory, 1, sizeof(tiled), &prepared->state);
+    if (status)
+        return status;
+    tiled *t = static_cast<tiled *>(prepared->state);
+    *t = tiled{};
+    if ((status = choose_tiling(problem, &t->tiling)) ||
+        (status = upload_streams(problem, memory, t)) ||
+        (status = upload_slots(memory, t, &wavefronts)) ||
+        (status = csrconv_cuda_upload_bias(problem, memory, &t->bias)))
+        return status;
+    t->kernel = problem->without.staged_offsets ? kernel_at<false>(t->tiling.kernel)
+                                                : kernel_at<true>(t->tiling.kernel);
+    t->args = args_of(problem, t);
+    explain(t, wavefronts, prepared);
+    return csrconv_cuda_check(cudaFuncSetAttribute(t->kernel,
+                                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                   static_cast<int>(t->tiling.shared_bytes)),
+                              "cuda_tiled: shared memory");
+}
+
+/* Wide copies need what the plan has seen to, and a pointer that is aligned for them. */
+static int vector_for(const tiled *t, const float *in)
+{
+    const int64_t vector = t->tiling.patch.vector;
+    const uintptr_t bytes = static_cast<uintptr_t>(vector) * sizeof(float);
+    return reinterpret_cast<uintptr_t>(in) % bytes ? 1 : static_cast<int>(vector);
+}
+
+static csrconv_status tiled_execute(const void *state, const struct csrconv_run *run)
+{
+    const tiled *t = static_cast<const tiled *>(state);
+    const csrconv_block_tiling *c = &t->tiling;
+    const int64_t image_tiles = (run->n - 1) / c->patch.images + 1;
+    const int64_t blocks = image_tiles * c->row_tiles * c->column_tiles * t->args.filter_tiles;
+    const unsigned threads = static_cast<unsigned>(t->args.consumers * WARP + t->args.producers);
+    tiled_args a = t->args;
+    a.in = run->in;
+    a.out = run->out;
+    a.epilogue = csrconv::epilogue_of(run, t->bias);
+    a.n = run->n;
+    a.vector = vector_for(t, run->in);
+    for (int64_t first = 0; first < blocks; first += INT32_MAX) {
+        t->kernel<<<csrconv_cuda_grid(blocks - first), threads,
+                    static_cast<size_t>(c->shared_bytes), static_cast<cudaStream_t>(run->stream)>>>(
+            a, first);
+        const csrconv_status status = csrconv_cuda_launched("cuda_tiled");
+        if (status)
+            return status;
+    }
+    return CSRCONV_OK;
+}
+
+extern "C" const struct csrconv_algorithm csrconv_algorithm_cuda_tiled = {
+    .info = { .name = "cuda_tiled",
+              .summary = "stretched CSR over input tiles in shared memory, sums in registers",
+              .device = CSRCONV_DEVICE_CUDA,
+              .math = "fp32",
+              .layout = "nchw" },
+    .refuse = tiled_refuse,
+    .estimate = tiled_estimate,
+    .prepare = tiled_prepare,
+    .execute = tiled_execute,
+    .destroy = tiled_destroy,
+};

@@ -1,0 +1,39 @@
+/*
+ * The weights as the warps of cuda_tiled read them: one stream of 16-byte quads for each warp of
+ * filters, from front to back. Host code, without a call of CUDA's.
+ *
+ * For each stage a stream has a quad of counts, 16 bits for each filter of the warp, then for each
+ * filter its nonzeros in that stage, two in a quad: offset in bytes from the stage's start, bits of
+ * the value, and the same again. The second half of an odd count's last quad is unused.
+ */
+#ifndef CSRCONV_CUDA_ROW_STREAMS_H
+#define CSRCONV_CUDA_ROW_STREAMS_H
+
+#include "block_tiling.h"
+
+struct csrconv_quad {
+    uint32_t word[4];
+};
+
+/* Quads behind the last stream, which a warp that looks ahead reads. */
+enum { CSRCONV_QUADS_AHEAD = 4 };
+
+struct csrconv_row_streams {
+    int64_t warps;              /* groups * filter_tiles * filter_ways, in that order */
+    int64_t *start;             /* warps + 1, in quads */
+    int64_t *filter;            /* warps * filters of a warp: which one, or -1 */
+    struct csrconv_quad *quads; /* start[warps] + CSRCONV_QUADS_AHEAD */
+};
+
+/*
+ * Filters are dealt to the warps such that all have about as many nonzeros, unless the problem is
+ * to do without (row_order). After a failure the caller frees what was made.
+ */
+csrconv_status csrconv_row_streams_make(const struct csrconv_problem *problem,
+                                        const struct csrconv_block_tiling *tiling,
+                                        struct csrconv_memory *memory,
+                                        struct csrconv_row_streams *streams);
+void csrconv_row_streams_free(const struct csrconv_memory *memory,
+                              struct csrconv_row_streams *streams);
+
+#endif
