@@ -317,7 +317,7 @@ typedef struct csrconv_plan_info {
     const char *variant;   /* which of a vendor's algorithms a peer took; "" otherwise */
     csrconv_device device; /* where in, residual, out and workspace must live */
     int ordinal;           /* of that device */
-    int threads;           /* that a CPU plan cuts its work for */
+    int threads;           /* that a CPU plan cuts its work for; 0: a GPU has it */
     int64_t out_height;    /* of the output */
     int64_t out_width;
     int64_t nonzeros;         /* weights that are not zero */

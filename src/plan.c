@@ -188,7 +188,7 @@ csrconv_status csrconv_plan_describe(const csrconv_plan *plan, csrconv_plan_info
         .variant = plan->prepared.variant,
         .device = plan->problem.device,
         .ordinal = plan->problem.ordinal,
-        .threads = plan->problem.team.threads,
+        .threads = plan->problem.device == CSRCONV_DEVICE_CPU ? plan->problem.team.threads : 0,
         .out_height = plan->problem.shape.out_h,
         .out_width = plan->problem.shape.out_w,
         .nonzeros = plan->nonzeros,

@@ -25,7 +25,7 @@ static void tell(const struct grid_case *problem, const char *algorithm, int sta
 static int check_device(csrconv_device device, uint64_t seed, int threads, const int *wanted,
                         struct check_count *count)
 {
-    const struct check_request request = { device, wanted, threads, seed, tell };
+    const struct check_request request = { device, 0, wanted, threads, seed, tell };
     if (csrconv_device_usable(device, 0)) {
         printf("skipped: %s\n", csrconv_last_error());
         return EXIT_DONE;

@@ -188,7 +188,7 @@ static void set_make(struct set *set, bool is_exact)
     };
     assert_int_equal(workload_make(&g, &options, &set->workload), 0);
     assert_int_equal(reference_make(&set->workload, 7, &set->reference), 0);
-    assert_int_equal(stage_make(&set->workload, CSRCONV_DEVICE_CPU, &set->stage), 0);
+    assert_int_equal(stage_make(&set->workload, CSRCONV_DEVICE_CPU, 0, &set->stage), 0);
 }
 
 static void set_free(struct set *set)

@@ -1,8 +1,8 @@
 /*
  * Cases that others publish: the Conv cases of ONNX with their expected outputs, and the shapes of
- * benchdnn's 2-D problems, run by every CPU algorithm.
+ * benchdnn's 2-D problems, run by every algorithm of a device.
  *
- * usage: conformance DATA_FOLDER
+ * usage: conformance DATA_FOLDER [cpu|cuda[:N]]
  *
  * The shapes are scaled to fit: one image; while a problem has more than MOST_PRODUCTS
  * multiply-adds, the larger of channels and filters per group is halved (rounded up, so that odd
@@ -30,6 +30,8 @@ static const double most_products = 4e6;
 struct run {
     const char *folder;
     int *wanted;
+    csrconv_device device;
+    int ordinal;
     struct check_count count;
 };
 
@@ -125,7 +127,7 @@ static void try_algorithms(struct run *run, const char *name, struct stage *stag
 {
     for (int i = 0; i < selection_count(); i++) {
         struct trial trial;
-        if (selection_info(i).device != CSRCONV_DEVICE_CPU)
+        if (selection_info(i).device != run->device)
             continue;
         trial_make(stage, selection_algorithm(i), 0, &trial);
         trial_verify(&trial, reference, stage->workload->geometry.batch);
@@ -155,7 +157,7 @@ static int run_onnx(struct run *run, const struct csv *csv, const csrconv_geomet
     if (!code)
         code = compare_oracle(csv, &workload, &reference, &tensors[2]);
     if (!code)
-        code = stage_make(&workload, CSRCONV_DEVICE_CPU, &stage);
+        code = stage_make(&workload, run->device, run->ordinal, &stage);
     if (!code)
         try_algorithms(run, cell(csv, "case"), &stage, &reference);
     stage_free(&stage);
@@ -273,7 +275,7 @@ static void tell(const struct grid_case *problem, const char *algorithm, int sta
 
 static int shape_case(struct run *run, const struct csv *csv)
 {
-    const struct check_request request = { CSRCONV_DEVICE_CPU, run->wanted, 0, 3, tell };
+    const struct check_request request = { run->device, run->ordinal, run->wanted, 0, 3, tell };
     struct grid_case problem = { .options = { .sparsity = 0.85, .has_bias = true } };
     csrconv_geometry *g = &problem.geometry;
     bool ran;
@@ -294,10 +296,13 @@ static int shape_case(struct run *run, const struct csv *csv)
     return check_problem(&request, &problem, &run->count, &ran);
 }
 
-static int run_all(struct run *run)
+static int run_all(struct run *run, const char *device)
 {
     const struct text_list all = { 0 };
-    int code = selection_mark(&all, run->wanted);
+    const char *name;
+    int code = selection_usable_device(device, &run->device, &run->ordinal, &name);
+    if (!code)
+        code = selection_mark(&all, run->wanted);
     if (!code)
         code = each_row(run, "onnx/cases.csv", onnx_case);
     if (!code)
@@ -320,7 +325,7 @@ int main(int argc, char **argv)
     fclose(probe);
     snprintf(folder, sizeof folder, "%s/conformance", argv[1]);
     run.wanted = calloc((size_t)selection_count(), sizeof *run.wanted);
-    code = run.wanted ? run_all(&run) : complain(EXIT_WRONG, "memory", "no room");
+    code = run.wanted ? run_all(&run, argc > 2 ? argv[2] : "cpu") : complain(EXIT_WRONG, "memory", "no room");
     if (code)
         printf("FAILED %s\n", complaint());
     printf("%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped\n", run.count.passed,

@@ -1,10 +1,6 @@
-#include "bench.h"
+#include "bench_parts.h"
 
-#include "commit.h"
 #include "complain.h"
-#include "payoff_model.h"
-#include "plan.h"
-#include "runner/fma_peak.h"
 #include "runner/machine.h"
 #include "selection.h"
 
@@ -12,22 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What a point holds while it is measured. */
-struct bench {
-    const struct bench_request *request;
-    const struct problem_point *point;
-    char descriptor[PROBLEM_TEXT_SIZE];
-    struct workload workload;
-    struct reference reference;
-    struct stage stage;
-    int threads;            /* of the trials below */
-    int count;              /* of the algorithms: those of the selection, then the variants */
-    struct trial *trials;   /* count */
-    struct timing *timings; /* of those that passed */
-    int timed;
-    char chosen[64]; /* what the automatic choice takes */
-};
 
 static int length_of(const csrconv_algorithm *const *table)
 {
@@ -63,6 +43,7 @@ static void find_choice(struct bench *b)
     csrconv_plan *plan;
     csrconv_plan_options_init(&options);
     options.device = b->request->device;
+    options.ordinal = b->request->ordinal;
     options.threads = b->threads;
     b->chosen[0] = '\0';
     if (csrconv_plan_create(b->workload.weights, &b->workload.geometry, &options, &plan))
@@ -112,151 +93,43 @@ static void cross_check(struct bench *b, int index)
     }
 }
 
-static int time_trials(struct bench *b, bool is_cold, struct bench_count *count)
+static void warn_of_others(const struct bench *b, const struct machine_use *start,
+                           struct bench_count *count)
+{
+    const double taken = machine_taken_since(start);
+    count->timed++;
+    if (taken <= 0.1 || b->request->device != CSRCONV_DEVICE_CPU)
+        return;
+    count->disturbed++;
+    fprintf(stderr, "warning: other processes took %.0f %% of a CPU while %s was timed\n",
+            taken * 100.0, b->point->problem->name);
+}
+
+static void time_trials(struct bench *b, bool is_cold, struct bench_count *count)
 {
     const struct timing_options options = { b->request->min_time_s, is_cold };
     const struct machine_use start = machine_use_now();
-    double taken;
-    int code;
     b->timed = 0;
     for (int i = 0; i < b->count; i++)
         if (has_passed(&b->trials[i]))
             b->timings[b->timed++].trial = &b->trials[i];
-    code = timing_run(b->timings, b->timed, &options);
-    taken = machine_taken_since(&start);
-    count->timed++;
-    if (!code && taken > 0.1) {
-        count->disturbed++;
-        fprintf(stderr, "warning: other processes took %.0f %% of a CPU while %s was timed\n",
-                taken * 100.0, b->point->problem->name);
-    }
-    return code;
-}
-
-/* What a plan says that "all" comes to; one that was refused would have had as many as another. */
-static int threads_of(const struct bench *b, const struct trial *trial)
-{
-    for (int i = 0; i < b->count && !trial->info.threads; i++)
-        if (b->trials[i].plan)
-            trial = &b->trials[i];
-    return trial->info.threads ? trial->info.threads : b->threads;
-}
-
-static struct measurement measurement_of_point(const struct bench *b, const struct trial *trial)
-{
-    const struct workload *w = &b->workload;
-    return (struct measurement){
-        .name = b->point->problem->name,
-        .problem = b->descriptor,
-        .batch = w->geometry.batch,
-        .sparsity = w->sparsity,
-        .nnz = w->nonzeros,
-        .pattern = w->pattern,
-        .algorithm = trial->algorithm.name,
-        .chosen = strcmp(b->chosen, trial->algorithm.name) == 0,
-        .device = b->request->device_name,
-        .math = trial->algorithm.math,
-        .layout = trial->algorithm.layout,
-        .cache = "hot",
-        .threads = threads_of(b, trial),
-        .verified = b->reference.is_full ? "full" : "sampled",
-        .machine = machine_cpu(),
-        .version = csrconv_version_string(),
-        .commit = CSRCONV_COMMIT,
-    };
-}
-
-static int report_untimed(const struct bench *b, const struct trial *trial, struct report *report)
-{
-    const struct result result = {
-        .status = trial->status == TRIAL_FAILED ? RESULT_FAILED : RESULT_SKIPPED,
-        .measurement = measurement_of_point(b, trial),
-        .reason = trial->reason,
-        .is_peer = trial->algorithm.is_peer,
-        .is_dense = trial->algorithm.is_dense,
-    };
-    return report_add(report, &result);
-}
-
-/* Dense peers are held against the widest vectors of the machine, which they use. */
-static double peak_of(const struct bench *b, const struct trial *trial)
-{
-    const int own = trial->info.algorithm->lanes;
-    if (!b->request->is_explained || b->request->device != CSRCONV_DEVICE_CPU)
-        return 0.0;
-    for (int lanes = 16; lanes >= 8; lanes /= 2) {
-        const double peak = own == lanes || trial->algorithm.is_peer
-                                ? fma_peak_gflops(lanes, trial->info.threads)
-                                : 0.0;
-        if (peak > 0.0)
-            return peak;
-    }
-    return 0.0;
-}
-
-/* The fastest of csrconv's own that leave the zeros out, or of the dense ones in fp32; or NULL. */
-static const struct timing *fastest(const struct bench *b, bool is_dense)
-{
-    const struct timing *best = NULL;
-    for (int i = 0; i < b->timed; i++) {
-        const struct timing *t = &b->timings[i];
-        const csrconv_algorithm_info *a = &t->trial->algorithm;
-        const bool is_meant =
-            is_dense ? a->is_dense && strcmp(a->math, "fp32") == 0 : !a->is_dense && !a->is_peer;
-        if (is_meant && (!best || t->us.median < best->us.median))
-            best = t;
-    }
-    return best;
-}
-
-/* 0 but for the best sparse one. */
-static double pays_from(const struct bench *b, const struct timing *t)
-{
-    const struct timing *dense = fastest(b, true);
-    if (!b->request->is_one_sparsity || !dense || t != fastest(b, false))
-        return 0.0;
-    return payoff_by_model(t->trial, t->us.median, dense->us.median, b->request->seed);
-}
-
-static int report_timing(const struct bench *b, const struct timing *t, bool is_cold,
-                         struct report *report)
-{
-    const struct trial *trial = t->trial;
-    struct result result = { .status = RESULT_MEASURED,
-                             .measurement = measurement_of_point(b, trial),
-                             .is_peer = trial->algorithm.is_peer,
-                             .is_dense = trial->algorithm.is_dense,
-                             .estimate_us = trial->info.estimate_us,
-                             .detail = trial->info.detail,
-                             .pays_from = pays_from(b, t),
-                             .peak_gflops = peak_of(b, trial) };
-    struct measurement *m = &result.measurement;
-    m->cache = is_cold ? "cold" : "hot";
-    m->samples = t->samples;
-    m->median_us = t->us.median;
-    m->min_us = t->us.min;
-    m->q1_us = t->us.q1;
-    m->q3_us = t->us.q3;
-    m->conversion = t->prepare_us > 0.0;
-    m->prepare_us = t->prepare_us;
-    m->plan_us = trial->plan_us;
-    m->workspace_bytes = (int64_t)trial->info.workspace_bytes;
-    m->plan_bytes = (int64_t)trial->info.plan_bytes;
-    m->gflops_nnz = workload_flop(&b->workload) / t->us.median * 1e-3;
-    m->gflops_dense = workload_dense_flop(&b->workload) / t->us.median * 1e-3;
-    m->max_error = trial->max_error;
-    m->peer_version = trial->algorithm.version;
-    m->peer_algorithm = trial->info.variant;
-    return report_add(report, &result);
+    timing_run(b->timings, b->timed, &options);
+    b->stage.place->describe(b->stage.ordinal, &b->device);
+    warn_of_others(b, &start, count);
 }
 
 static int time_and_report(struct bench *b, bool is_cold, struct report *report,
                            struct bench_count *count)
 {
-    int code = time_trials(b, is_cold, count);
+    int code = EXIT_DONE;
+    time_trials(b, is_cold, count);
     for (int i = 0; i < b->timed && !code; i++) {
-        code = report_timing(b, &b->timings[i], is_cold, report);
-        count->measured++;
+        const struct timing *t = &b->timings[i];
+        const bool is_timed = t->trial->status == TRIAL_PASSED;
+        code = is_timed ? bench_report_timing(b, t, is_cold, report)
+                        : bench_report_untimed(b, t->trial, is_cold, report);
+        count->measured += is_timed;
+        count->failed += !is_timed;
     }
     return code;
 }
@@ -277,7 +150,7 @@ static int bench_team(struct bench *b, struct report *report, struct bench_count
         is_idle = is_idle && trial->status == TRIAL_REFUSED;
         count->failed += trial->status == TRIAL_FAILED;
         if (!has_passed(trial))
-            code = report_untimed(b, trial, report);
+            code = bench_report_untimed(b, trial, false, report);
     }
     count->idle += is_idle;
     if (!code)
@@ -310,18 +183,22 @@ static int set_up(struct bench *b, float **dense)
     if ((code = workload_make(&b->point->geometry, &options, &b->workload)) ||
         (code = reference_make(&b->workload, request->seed, &b->reference)))
         return code;
-    return stage_make(&b->workload, request->device, &b->stage);
+    code = stage_make(&b->workload, request->device, request->ordinal, &b->stage);
+    if (!code)
+        b->stage.place->describe(b->stage.ordinal, &b->device);
+    return code;
 }
 
 int bench_point(const struct bench_request *request, const struct problem_point *point,
                 struct report *report, struct bench_count *count)
 {
-    const size_t teams = request->threads->count ? request->threads->count : 1;
+    const bool has_threads = request->device == CSRCONV_DEVICE_CPU && request->threads->count;
+    const size_t teams = has_threads ? request->threads->count : 1;
     struct bench b = { .request = request, .point = point };
     float *dense = NULL;
     int code = set_up(&b, &dense);
     for (size_t i = 0; i < teams && !code; i++) {
-        b.threads = request->threads->count ? (int)request->threads->items[i] : 0;
+        b.threads = has_threads ? (int)request->threads->items[i] : 0;
         memset(b.trials, 0, (size_t)b.count * sizeof *b.trials);
         code = bench_team(&b, report, count);
     }

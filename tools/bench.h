@@ -10,10 +10,11 @@
 
 struct bench_request {
     csrconv_device device;
+    int ordinal;
     const char *device_name;
     const int *wanted;                        /* by index of selection_algorithm */
     const csrconv_algorithm *const *variants; /* measured besides; NULL-ended, or NULL */
-    const struct whole_list *threads;         /* empty: all */
+    const struct whole_list *threads;         /* of a CPU; empty: all */
     uint64_t seed;
     double min_time_s;
     bool is_cold;                        /* measure with cold caches too */

@@ -262,9 +262,9 @@ static int bench(const struct bench_options *o, int *wanted)
                                      .is_one_sparsity = o->sparsities.count <= 1,
                                      .is_explained = o->is_explained };
     struct problem_list list = { 0 };
-    int ordinal, code;
-    if ((code =
-             selection_usable_device(o->device, &request.device, &ordinal, &request.device_name)) ||
+    int code;
+    if ((code = selection_usable_device(o->device, &request.device, &request.ordinal,
+                                        &request.device_name)) ||
         (code = selection_mark(&o->algorithms, wanted)))
         return code;
     if (o->is_graph && request.device != CSRCONV_DEVICE_CUDA)

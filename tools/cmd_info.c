@@ -4,7 +4,7 @@
 #include "csrconv.h"
 #include "format/format.h"
 #include "options.h"
-#include "runner/machine.h"
+#include "runner/place.h"
 #include "selection.h"
 
 #include <inttypes.h>
@@ -57,13 +57,29 @@ static void show_algorithms(void)
     }
 }
 
+static void show_device(const struct place *place, const char *name, int ordinal)
+{
+    struct place_device device = { .clock_mhz = 0 };
+    const csrconv_status status = csrconv_device_usable(place->device, ordinal);
+    place->describe(ordinal, &device);
+    printf("%-7s %s%s%s%s%s%s", name, status ? "not usable: " : "usable: ", device.name,
+           *device.detail ? ", " : "", device.detail, *device.driver ? ", driver " : "",
+           device.driver);
+    printf("%s%s\n", status ? ": " : "", status ? csrconv_last_error() : "");
+}
+
 static void show_devices(void)
 {
-    printf("cpu     usable: %s\n", machine_cpu());
-    if (csrconv_device_usable(CSRCONV_DEVICE_CUDA, 0))
+    const struct place *cuda = place_of(CSRCONV_DEVICE_CUDA);
+    const int gpus = cuda ? cuda->count() : 0;
+    show_device(&place_cpu, "cpu", 0);
+    for (int ordinal = 0; ordinal < gpus; ordinal++) {
+        char name[16];
+        snprintf(name, sizeof name, "cuda:%d", ordinal);
+        show_device(cuda, name, ordinal);
+    }
+    if (!gpus && csrconv_device_usable(CSRCONV_DEVICE_CUDA, 0))
         printf("cuda:0  not usable: %s\n", csrconv_last_error());
-    else
-        printf("cuda:0  usable\n");
 }
 
 static int ascending(const void *a, const void *b)

@@ -25,14 +25,14 @@ static const char help[] =
     "batches, every result verified, and writes into DIR, which is made if it is missing:\n"
     "\n"
     "  report.md             tables, totals, the published ranges beside the measured ones, and\n"
-    "                        what each choice of the blocked kernels is worth\n"
+    "                        what each choice of the fast kernels is worth\n"
     "  layers.csv ablation.csv       the measurements\n"
     "  speed-up-NETWORK.svg totals.svg\n"
     "\n"
     "  --out DIR\n"
     "  --network NAME,..     or FILE.csv (alexnet,googlenet,resnet50)\n"
     "  --device auto|cpu|cuda[:N]\n"
-    "  --batch N             (the published one)\n"
+    "  --batch N             (the published one; on a GPU also 1)\n"
     "  --threads T[,T..]     0 = all (0)\n"
     "  --min-time S          seconds of samples for each algorithm at least (0.5); 0: 30 samples\n"
     "\n"
@@ -91,7 +91,8 @@ static int parse(int argc, char **argv, struct reproduce_options *o)
 struct work {
     struct reproduction_network networks[REPRODUCE_NETWORKS];
     struct problem_list layers[REPRODUCE_NETWORKS];
-    struct reproduction_variant variants[8]; /* of the ablation */
+    const csrconv_algorithm *const *ablation;
+    struct reproduction_variant variants[8]; /* of it */
     struct reproduction reproduction;
     int *wanted, *unwanted; /* by index of selection_algorithm */
     struct bench_count count, ablation_count;
@@ -157,9 +158,12 @@ static int prepare(const struct reproduce_options *o, csrconv_device device, str
     r->count = o->networks.count;
     r->variants = work->variants;
     r->is_cpu = device == CSRCONV_DEVICE_CPU;
+    if (!o->batch)
+        r->published_settings = r->is_cpu && o->threads.count ? o->threads.count : 1;
     r->min_time_s = o->min_time_s;
-    for (int i = 0; r->is_cpu && ablation_table[i]; i++) {
-        const csrconv_algorithm_info *const info = &ablation_table[i]->info;
+    work->ablation = ablation_table(device);
+    for (int i = 0; work->ablation[i]; i++) {
+        const csrconv_algorithm_info *const info = &work->ablation[i]->info;
         work->variants[r->variant_count++] =
             (struct reproduction_variant){ info->name, info->summary };
     }
@@ -169,28 +173,44 @@ static int prepare(const struct reproduce_options *o, csrconv_device device, str
 /* ------------------------------------------------------------------------------------- measuring
  */
 
-/* One layer: the algorithms, then the variants. */
+/* At batch 0 it is the published one. */
+static int point_of(const struct problem *layer, int64_t batch, struct problem_point *point)
+{
+    const struct real_list published = { 0 };
+    struct whole_list batches = { 0 };
+    if (batch)
+        batches = (struct whole_list){ .items = &batch, .count = 1 };
+    return problem_point(layer, &batches, &published, 0, point);
+}
+
+/* The algorithms, then the variants. */
+static int measure_point(const struct bench_request *request, const struct problem_point *point,
+                         struct work *work, struct reproduction_network *network)
+{
+    struct bench_request ablation = *request;
+    int code = bench_point(request, point, &network->report, &work->count);
+    ablation.wanted = work->unwanted;
+    ablation.variants = work->ablation;
+    ablation.is_explained = false;
+    if (!code && work->reproduction.variant_count)
+        code = bench_point(&ablation, point, &network->ablation, &work->ablation_count);
+    return code;
+}
+
+/* On a GPU at batch 1 too, which is another problem there: it does not fill the chip. */
 static int measure_layer(const struct reproduce_options *o, const struct bench_request *request,
                          const struct problem *layer, struct work *work,
                          struct reproduction_network *network)
 {
-    const struct real_list published = { 0 };
-    struct whole_list batch = { 0 };
+    const bool is_also_at_1 = !o->batch && request->device == CSRCONV_DEVICE_CUDA;
     struct problem_point point;
-    struct bench_request ablation = *request;
-    int64_t size = o->batch;
-    int code;
-    if (o->batch)
-        batch = (struct whole_list){ .items = &size, .count = 1 };
-    ablation.wanted = work->unwanted;
-    ablation.variants = ablation_table;
-    ablation.is_explained = false;
-    code = problem_point(layer, &batch, &published, 0, &point);
+    int code = point_of(layer, o->batch, &point);
     if (!code)
-        code = bench_point(request, &point, &network->report, &work->count);
-    if (!code && work->reproduction.variant_count)
-        code = bench_point(&ablation, &point, &network->ablation, &work->ablation_count);
-    return code;
+        code = measure_point(request, &point, work, network);
+    if (code || !is_also_at_1 || point.geometry.batch == 1)
+        return code;
+    code = point_of(layer, 1, &point);
+    return code ? code : measure_point(request, &point, work, network);
 }
 
 static int measure(const struct reproduce_options *o, const struct bench_request *request,
@@ -231,9 +251,9 @@ static int reproduce(const struct reproduce_options *o, struct work *work)
         .threads = &o->threads, .seed = 1, .min_time_s = o->min_time_s, .is_explained = true
     };
     struct reproduce_files files = { 0 };
-    int ordinal, code;
-    if ((code =
-             selection_usable_device(o->device, &request.device, &ordinal, &request.device_name)) ||
+    int code;
+    if ((code = selection_usable_device(o->device, &request.device, &request.ordinal,
+                                        &request.device_name)) ||
         (code = prepare(o, request.device, work)))
         return code;
     request.wanted = work->wanted;

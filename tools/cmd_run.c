@@ -277,14 +277,15 @@ static int execute_there(struct layer *layer, struct copies *c)
     const size_t bytes = layer->info.workspace_bytes;
     csrconv_status status;
     int code;
-    if ((code = copy_in(c->place, &layer->input, &c->in)) ||
+    if ((code = c->place->select(layer->info.ordinal)) ||
+        (code = copy_in(c->place, &layer->input, &c->in)) ||
         (code = copy_in(c->place, &layer->residual, &c->residual)) ||
         (code = copy_in(c->place, &layer->output, &c->out)))
         return code;
     if (bytes && !(c->workspace = c->place->allocate(bytes)))
         return complain(EXIT_WRONG, "memory", "no room for a workspace of %zu bytes", bytes);
     status = csrconv_execute_residual(layer->plan, layer->geometry.batch, c->in, c->residual,
-                                      c->out, c->workspace, bytes, NULL);
+                                      c->out, c->workspace, bytes, c->place->stream());
     if (status)
         return selection_complain("execute", status);
     if ((code = c->place->finish()))
@@ -323,13 +324,15 @@ static void say_what_ran(const struct run_options *o, const struct layer *layer,
     const int is_stdout = strcmp(o->output, "-") == 0;
     const csrconv_plan_info *info = &layer->info;
     csrconv_algorithm_info algorithm = { .struct_size = sizeof algorithm };
+    char device[16] = "cpu";
     csrconv_algorithm_describe(info->algorithm, &algorithm);
+    if (info->device == CSRCONV_DEVICE_CUDA)
+        snprintf(device, sizeof device, "cuda:%d", info->ordinal);
     fprintf(is_stdout ? stderr : stdout,
             "%s: %s (%s), %" PRId64 " nonzeros, output %" PRId64 " x %" PRId64 " x %" PRId64
             " x %" PRId64 ", %.3g ms\n",
-            info->device == CSRCONV_DEVICE_CUDA ? "cuda" : "cpu", algorithm.name, info->reason,
-            info->nonzeros, layer->output.dims[0], layer->output.dims[1], layer->output.dims[2],
-            layer->output.dims[3], us * 1e-3);
+            device, algorithm.name, info->reason, info->nonzeros, layer->output.dims[0],
+            layer->output.dims[1], layer->output.dims[2], layer->output.dims[3], us * 1e-3);
 }
 
 static int run_layer(const struct run_options *o, struct layer *layer)

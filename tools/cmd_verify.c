@@ -151,8 +151,8 @@ static int verify(const struct verify_options *o, struct check_request *request,
     const struct problems_request problems = { &o->problems, o->network, false };
     struct problem_list list = { 0 };
     const char *device;
-    int ordinal, code;
-    if ((code = selection_usable_device(o->device, &request->device, &ordinal, &device)) ||
+    int code;
+    if ((code = selection_usable_device(o->device, &request->device, &request->ordinal, &device)) ||
         (code = selection_mark(&o->algorithms, wanted)))
         return code;
     request->wanted = wanted;

@@ -66,6 +66,19 @@ static int add_all(const struct report *from, struct report *to)
     return code;
 }
 
+static int save_chart(const struct reproduction_network *network, int is_cpu,
+                      struct output **output)
+{
+    struct report chart;
+    int code;
+    report_init(&chart);
+    code = reproduction_add_chart(network, is_cpu, &chart);
+    if (!code)
+        code = save(&report_format_svg, &chart, output);
+    report_free(&chart);
+    return code;
+}
+
 /* What the networks have together. */
 struct together {
     struct report layers, ablation, totals;
@@ -93,7 +106,7 @@ static int save_all(const struct reproduction *r, const struct together *t,
         (code = save(&report_format_svg, &t->totals, &files->totals)))
         return code;
     for (size_t i = 0; i < r->count && !code; i++)
-        code = save(&report_format_svg, &r->networks[i].report, &files->charts[i]);
+        code = save_chart(&r->networks[i], r->is_cpu, &files->charts[i]);
     if (!code)
         code = reproduction_write(r, output_stream(files->report));
     return code ? code : output_commit(&files->report);

@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import os
 import pathlib
 import sys
 import unittest
@@ -163,6 +164,14 @@ class Info(support.Case):
     def test_lists(self):
         self.assertIn(b"direct ", self.succeed("info", "--algos").stdout)
         self.assertIn(b"cpu ", self.succeed("info", "--devices").stdout)
+
+    def test_a_hidden_gpu(self):
+        hidden = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
+        done = self.succeed("info", "--devices", env=hidden)
+        self.assertRegex(done.stdout.decode(), r"\ncuda:0  not usable: cuda:0: \S.*\n\Z")
+        self.fail_with(3, "--device", "cuda:0: ", "bench", "--device", "cuda", PROBLEM, env=hidden)
+        done = self.succeed("bench", "--algo", "direct", PROBLEM, env=hidden)
+        self.assertIn("device: cpu\n", done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-/* What the writers stand on: statistics, texts fit to be shown, and the progress bar. */
+/* What the writers stand on: statistics, floors, texts fit to be shown, and the progress bar. */
+#include "report/floors.h"
 #include "report/progress.h"
 #include "report/statistics.h"
 #include "report/text.h"
@@ -55,6 +56,40 @@ static void means_leave_out_what_is_no_positive_number(void **state)
     geometric_mean_add(&mean, 8.0);
     assert_near(geometric_mean_value(&mean), 4.0);
     assert_int_equal(mean.count, 2);
+}
+
+static void assert_explained(struct floors floors, double us, const char *want)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    floors_explain(&floors, us, stream);
+    assert_int_equal(fclose(stream), 0);
+    assert_string_equal(text, want);
+    free(text);
+}
+
+static void names_the_floor_that_counts(void **state)
+{
+    (void)state;
+    const struct floors sparse = { .multiply_us = 10.0, .load_us = 40.0, .memory_us = 5.0 };
+    const struct floors dense = { .multiply_us = 90.0, .memory_us = 5.0 };
+    assert_near(floors_highest_us(&sparse), 40.0);
+    assert_near(floors_highest_us(&(struct floors){ 0 }), 0.0);
+    assert_explained(
+        sparse, 50.0,
+        "floors: loads 40.00 us (80 % reached), multiply-adds 10.00 us (20 % reached), "
+        "device memory 5.000 us (10 % reached); loads from shared memory limit it");
+    assert_explained(dense, 100.0,
+                     "floors: multiply-adds 90.00 us (90 % reached), device memory 5.000 us (5 % "
+                     "reached); multiply-adds limit it");
+    assert_explained((struct floors){ .memory_us = 2.0 }, 4.0,
+                     "floors: device memory 2.000 us (50 % reached); device memory limits it");
+    assert_explained(sparse, 400.0,
+                     "floors: loads 40.00 us (10 % reached), multiply-adds 10.00 us (2 % reached), "
+                     "device memory 5.000 us (1 % reached); none of them limits it, but latency, "
+                     "launches or lanes that idle");
 }
 
 static void cleans_texts(void **state)
@@ -123,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interpolates_quantiles),
         cmocka_unit_test(means_leave_out_what_is_no_positive_number),
+        cmocka_unit_test(names_the_floor_that_counts),
         cmocka_unit_test(cleans_texts),
         cmocka_unit_test(cuts_between_characters),
         cmocka_unit_test(draws_the_bar),

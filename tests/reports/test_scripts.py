@@ -15,9 +15,9 @@ import sweep  # noqa: E402
 import wide_set  # noqa: E402
 
 
-def row(name, us, algorithm="own", chosen="no", peer="", sparsity=0.9):
+def row(name, us, algorithm="own", chosen="no", peer="", sparsity=0.9, math="fp32"):
     return {"name": name, "sparsity": str(sparsity), "algorithm": algorithm, "chosen": chosen,
-            "peer_version": peer, "median_us": str(us)}
+            "peer_version": peer, "median_us": str(us), "math": math}
 
 
 class Scripts(unittest.TestCase):
@@ -26,7 +26,8 @@ class Scripts(unittest.TestCase):
         for name, own, best in (("wins", 10, 10), ("loses", 30, 25), ("loses_more", 50, 50)):
             rows += [row(name, own, chosen="yes"), row(name, best, "other"),
                      row(name, 24, "onednn", peer="3"), row(name, 90, "openblas", peer="3"),
-                     row(name, 1, "cusparse", peer="3")]
+                     row(name, 1, "cusparse", peer="3"),
+                     row(name, 2, "cudnn_tf32", peer="3", math="tf32")]
         rows += [row("alone", 10, chosen="yes")]
         lines, compared = wide_set.slower(rows)
         self.assertEqual(compared, 3)
@@ -55,6 +56,31 @@ class Scripts(unittest.TestCase):
                 bench_rows.write(path, [{"a": "1"}, {"c": "2"}])
             self.assertEqual(path.read_text(), 'a,b\n"1,2",x\n')
             self.assertEqual([item.name for item in path.parent.iterdir()], ["rows.csv"])
+
+    def test_table_of_a_gpu(self):
+        def line(layer, batch, algorithm, us, peer="", math="fp32", cache="hot"):
+            return {"name": f"net:{layer}", "batch": batch, "algorithm": algorithm,
+                    "chosen": "no" if peer else "yes", "device": "cuda:0", "math": math,
+                    "cache": cache, "threads": 0, "median_us": us, "machine": "Example GPU",
+                    "sm_clock_mhz": 1900 + batch, "driver": "580.1", "peer_version": peer,
+                    "commit": "0123abc"}
+        rows = []
+        for batch in (1, 32):
+            for layer, us in (("a", 10), ("b", 20)):
+                rows += [line(layer, batch, "cuda_tiled", us), line(layer, batch, "cudnn", 40, "9"),
+                         line(layer, batch, "cudnn_tf32", 8, "9", math="tf32"),
+                         line(layer, batch, "cuda_tiled", 900, cache="cold")]
+        with tempfile.TemporaryDirectory() as folder:
+            readme = pathlib.Path(folder) / "README.md"
+            bench_rows.write(pathlib.Path(folder) / "layers-net.csv", rows)
+            readme.write_text("<!-- results of layers-*.csv -->\n<!-- end of results -->\n")
+            subprocess.run([sys.executable, SCRIPTS / "layer_table.py", "update", readme],
+                           check=True)
+            text = readme.read_text()
+        self.assertIn("on Example GPU, 1901 to 1932 MHz, driver 580.1, commit 0123abc:", text)
+        self.assertIn("| network | batch | layers | csrconv ms | over cudnn | over cudnn_tf32 |", text)
+        self.assertIn("| net | 32 | 2 | 0.03 | 2.83 (2.00-4.00) | 0.57 (0.40-0.80) | 2 of 2 |\n",
+                      text)
 
     def test_without_data(self):
         done = subprocess.run([sys.executable, SCRIPTS / "wide_set.py", "csrconv", "/no/data",

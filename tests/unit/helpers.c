@@ -198,6 +198,7 @@ void layer_run(const struct layer *layer, const csrconv_algorithm *algorithm, fl
     const int64_t out_floats = layer_out_floats(layer);
     const struct place *place = place_of(info_of(algorithm).device);
     csrconv_plan_info info;
+    assert_int_equal(place->select(0), 0);
     csrconv_plan *plan = plan_of(layer, algorithm, &info);
     void *in = copy_to(place, layer->in, layer_in_floats(layer));
     void *residual = copy_to(place, layer->residual, out_floats);
@@ -205,7 +206,7 @@ void layer_run(const struct layer *layer, const csrconv_algorithm *algorithm, fl
     void *workspace = place->allocate(info.workspace_bytes + 1);
     assert_non_null(workspace);
     assert_ok(csrconv_execute_residual(plan, layer->n, in, residual, result, workspace,
-                                       info.workspace_bytes, NULL));
+                                       info.workspace_bytes, place->stream()));
     assert_int_equal(place->finish(), 0);
     assert_int_equal(place->download(out, result, (size_t)out_floats * sizeof *out), 0);
     place->release(workspace);

@@ -2,6 +2,7 @@
 #include "helpers.h"
 
 #include "algorithm.h"
+#include "choose.h"
 #include "complain.h"
 #include "runner/ablation.h"
 #include "runner/trial.h"
@@ -48,10 +49,10 @@ static void check_variants(int index, bool is_exact, int threads)
     struct stage stage;
     make_workload(index, is_exact, &workload);
     assert_int_equal(reference_make(&workload, 1, &reference), EXIT_DONE);
-    assert_int_equal(stage_make(&workload, CSRCONV_DEVICE_CPU, &stage), EXIT_DONE);
-    for (int i = 0; ablation_table[i]; i++) {
+    assert_int_equal(stage_make(&workload, CSRCONV_DEVICE_CPU, 0, &stage), EXIT_DONE);
+    for (int i = 0; ablation_cpu_table[i]; i++) {
         struct trial trial;
-        trial_make(&stage, ablation_table[i], threads, &trial);
+        trial_make(&stage, ablation_cpu_table[i], threads, &trial);
         trial_verify(&trial, &reference, workload.geometry.batch);
         if (trial.status == TRIAL_FAILED)
             fail_msg("%s: %s", trial.algorithm.name, trial.reason);
@@ -79,16 +80,16 @@ static bool describe_variants(int index, char details[VARIANTS][CSRCONV_DETAIL_B
     struct stage stage;
     bool runs = true;
     make_workload(index, true, &workload);
-    assert_int_equal(stage_make(&workload, CSRCONV_DEVICE_CPU, &stage), EXIT_DONE);
+    assert_int_equal(stage_make(&workload, CSRCONV_DEVICE_CPU, 0, &stage), EXIT_DONE);
     for (int i = 0; i < VARIANTS; i++) {
         struct trial trial;
-        assert_non_null(ablation_table[i]);
-        trial_make(&stage, ablation_table[i], 1, &trial);
+        assert_non_null(ablation_cpu_table[i]);
+        trial_make(&stage, ablation_cpu_table[i], 1, &trial);
         runs = runs && trial.plan;
         snprintf(details[i], CSRCONV_DETAIL_BYTES, "%s", trial.plan ? trial.info.detail : "");
         trial_free(&trial);
     }
-    assert_null(ablation_table[VARIANTS]);
+    assert_null(ablation_cpu_table[VARIANTS]);
     stage_free(&stage);
     workload_free(&workload);
     return runs;
@@ -136,6 +137,21 @@ static void complete_is_the_kernel_itself(void **state)
     workload_free(&workload);
 }
 
+/* Those of a GPU belong to it, and say so where there is no kernel to take anything from. */
+static void variants_of_a_gpu(void **state)
+{
+    const csrconv_algorithm *const *table = ablation_table(CSRCONV_DEVICE_CUDA);
+    const struct csrconv_problem problem = { .device = CSRCONV_DEVICE_CUDA };
+    (void)state;
+    assert_ptr_equal(ablation_table(CSRCONV_DEVICE_CPU), ablation_cpu_table);
+    assert_string_equal(table[0]->info.name, "complete");
+    for (int i = 0; table[i]; i++) {
+        assert_int_equal(table[i]->info.device, CSRCONV_DEVICE_CUDA);
+        if (!csrconv_find_algorithm("cuda_tiled", NULL))
+            assert_fails(table[i]->refuse(table[i], &problem), CSRCONV_NOT_BUILT, "cuda_tiled");
+    }
+}
+
 /* Filters of a block in the order in which segments have them. */
 static bool is_ascending(const struct csrconv_segments *s, int64_t block)
 {
@@ -176,6 +192,7 @@ int main(void)
         cmocka_unit_test(every_variant_is_right),
         cmocka_unit_test(every_variant_is_without_its_choice),
         cmocka_unit_test(complete_is_the_kernel_itself),
+        cmocka_unit_test(variants_of_a_gpu),
         cmocka_unit_test(order_of_segments),
     };
     return cmocka_run_group_tests_name("ablation", tests, NULL, NULL);

@@ -18,7 +18,7 @@ static void set_up(double sparsity, struct layer_of_test *l)
     const struct workload_options options = { .seed = 1, .sparsity = sparsity };
     g.pad_top = g.pad_left = g.pad_bottom = g.pad_right = 1;
     assert_int_equal(workload_make(&g, &options, &l->workload), EXIT_DONE);
-    assert_int_equal(stage_make(&l->workload, CSRCONV_DEVICE_CPU, &l->stage), EXIT_DONE);
+    assert_int_equal(stage_make(&l->workload, CSRCONV_DEVICE_CPU, 0, &l->stage), EXIT_DONE);
     trial_make(&l->stage, csrconv_algorithms()[0], 1, &l->trial);
     assert_non_null(l->trial.plan);
 }

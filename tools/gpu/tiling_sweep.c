@@ -135,7 +135,7 @@ static int sweep_problem(const char *text, double sparsity, int64_t count)
     plan_options.algorithm = "cuda_tiled";
     if ((code = descriptor_parse(text, text, &problem)) ||
         (code = workload_make(&problem.geometry, &options, &workload)) ||
-        (code = stage_make(&workload, CSRCONV_DEVICE_CUDA, &stage)))
+        (code = stage_make(&workload, CSRCONV_DEVICE_CUDA, 0, &stage)))
         return code;
     if (csrconv_plan_create(workload.weights, &workload.geometry, &plan_options, &plan))
         code = complain(EXIT_WRONG, text, "%s", csrconv_last_error());

@@ -195,6 +195,16 @@ static int is_fp32_dense(const struct result *result)
     return result->is_dense && strcmp(result->measurement.math, "fp32") == 0;
 }
 
+static int is_peer(const struct result *result)
+{
+    return result->is_peer;
+}
+
+static int is_fp32_peer(const struct result *result)
+{
+    return result->is_peer && strcmp(result->measurement.math, "fp32") == 0;
+}
+
 static int is_chosen(const struct result *result)
 {
     return result->measurement.chosen;
@@ -214,6 +224,16 @@ const struct result *case_best_sparse(const struct report_case *subject)
 const struct result *case_best_dense(const struct report_case *subject)
 {
     return fastest(subject, is_fp32_dense);
+}
+
+const struct result *case_best_fp32_peer(const struct report_case *subject)
+{
+    return fastest(subject, is_fp32_peer);
+}
+
+const struct result *case_best_peer(const struct report_case *subject)
+{
+    return fastest(subject, is_peer);
 }
 
 const struct result *case_chosen(const struct report_case *subject)

@@ -52,6 +52,10 @@ const struct result *case_best_sparse(const struct report_case *subject);
  */
 const struct result *case_best_dense(const struct report_case *subject);
 
+/* The fastest peer, in fp32 only or in any arithmetic. */
+const struct result *case_best_fp32_peer(const struct report_case *subject);
+const struct result *case_best_peer(const struct report_case *subject);
+
 const struct result *case_fastest(const struct report_case *subject);
 
 /* How many times as fast `of` is as `over`; 0 if either is NULL. */

@@ -5,6 +5,7 @@
 #ifndef CSRCONV_TOOLS_REPORT_REPORT_H
 #define CSRCONV_TOOLS_REPORT_REPORT_H
 
+#include "floors.h"
 #include "measurement.h"
 
 enum result_status {
@@ -22,11 +23,12 @@ struct result {
     struct measurement measurement;
     const char *reason; /* NULL if measured */
     int is_peer;
-    int is_dense;       /* computes with the zeros too */
-    double estimate_us; /* by the cost model; 0: none */
-    const char *detail; /* how the algorithm maps the problem; "" or NULL: nothing to say */
-    double pays_from;   /* this sparsity, by the cost model; 0: not known */
-    double peak_gflops; /* multiply-adds of these vectors and threads, measured; 0: not known */
+    int is_dense;         /* computes with the zeros too */
+    double estimate_us;   /* by the cost model; 0: none */
+    const char *detail;   /* how the algorithm maps the problem; "" or NULL: nothing to say */
+    double pays_from;     /* this sparsity, by the cost model; 0: not known */
+    double peak_gflops;   /* multiply-adds of these vectors and threads, measured; 0: not known */
+    struct floors floors; /* of a GPU; all 0: not known */
 };
 
 struct report {

@@ -25,12 +25,20 @@ struct reproduction {
     const struct reproduction_variant *variants; /* the complete one first */
     size_t variant_count;
     int is_cpu;
+    size_t published_settings; /* the first settings of a layer, which are at its published batch */
     double min_time_s;
     double taken; /* part of a CPU that other processes took meanwhile */
 };
 
 /* Writes the report. Returns an exit_code and complains; errors of the stream are its opener's. */
 int reproduction_write(const struct reproduction *reproduction, FILE *stream);
+
+/*
+ * Adds what a chart of a network's layers shows. Of a GPU, where there are many peers, that is the
+ * fastest of csrconv's own as "csrconv", and not the peers that compute image by image.
+ */
+int reproduction_add_chart(const struct reproduction_network *network, int is_cpu,
+                           struct report *report);
 
 /*
  * Adds the totals of a network to a report, as if it were one layer: what report_format_svg then

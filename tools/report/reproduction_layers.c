@@ -65,21 +65,22 @@ static void write_headings(const struct reproduction_peers *peers, FILE *stream)
     markdown_cell(stream, "csrconv's best");
     markdown_cell(stream, "zeros");
     markdown_cell(stream, "us");
-    for (size_t i = 0; i < peers->count; i++) {
-        markdown_cell(stream, "%s us", peers->names[i]);
-        markdown_cell(stream, "gain");
-    }
-    markdown_cell(stream, "of peak");
+    for (size_t i = 0; i < peers->count; i++)
+        markdown_cell(stream, "%s us (gain)", peers->names[i]);
+    markdown_cell(stream, "of limit");
     markdown_end_row(stream);
-    markdown_rule(stream, 3, 3 + 2 * peers->count);
+    markdown_rule(stream, 3, 3 + peers->count);
 }
 
 static void write_peer(const struct report_case *subject, const struct result *own,
                        const char *name, FILE *stream)
 {
     const struct result *const peer = case_result(subject, name);
-    markdown_cell(stream, "%s", peer ? show_number(peer->measurement.median_us).text : "-");
-    markdown_cell(stream, "%s", own && peer ? show_times(speed_up(own, peer)).text : "-");
+    if (own && peer)
+        markdown_cell(stream, "%s (%s)", show_number(peer->measurement.median_us).text,
+                      show_times(speed_up(own, peer)).text);
+    else
+        markdown_cell(stream, "%s", peer ? show_number(peer->measurement.median_us).text : "-");
 }
 
 /* The layer's own name, as the network stands above the table. */
@@ -87,6 +88,18 @@ static const char *short_name(const struct measurement *key)
 {
     const char *const colon = strchr(key->name, ':');
     return colon && colon[1] ? colon + 1 : layer_name(key);
+}
+
+/* The part reached of the multiply-adds that a CPU can do, or of the highest floor of a GPU. */
+static void write_limit(const struct result *own, FILE *stream)
+{
+    const double floor_us = own ? floors_highest_us(&own->floors) : 0.0;
+    if (own && own->peak_gflops > 0.0)
+        markdown_cell(stream, "%.0f %%", own->measurement.gflops_nnz / own->peak_gflops * 100.0);
+    else if (floor_us > 0.0)
+        markdown_cell(stream, "%.0f %%", floor_us / own->measurement.median_us * 100.0);
+    else
+        markdown_cell(stream, "-");
 }
 
 static void write_layer(const struct report_case *subject, const struct reproduction_peers *peers,
@@ -102,10 +115,7 @@ static void write_layer(const struct report_case *subject, const struct reproduc
     markdown_cell(stream, "%s", own ? show_number(own->measurement.median_us).text : "-");
     for (size_t i = 0; i < peers->count; i++)
         write_peer(subject, own, peers->names[i], stream);
-    if (own && own->peak_gflops > 0.0)
-        markdown_cell(stream, "%.0f %%", own->measurement.gflops_nnz / own->peak_gflops * 100.0);
-    else
-        markdown_cell(stream, "-");
+    write_limit(own, stream);
     markdown_end_row(stream);
     free(shape);
 }

@@ -19,9 +19,9 @@ struct reproduction_peers reproduction_peers_of(const struct report *report);
 void reproduction_layers(const struct analysis *analysis, size_t ordinal,
                          const struct reproduction_peers *peers, FILE *stream);
 
-/* How many times as fast csrconv is as each peer, and what was published. */
+/* How many times as fast csrconv is as each peer; and what was published, if is_published. */
 void reproduction_speed_ups(const struct analysis *analysis, size_t ordinal, const char *network,
-                            const struct reproduction_peers *peers, FILE *stream);
+                            const struct reproduction_peers *peers, int is_published, FILE *stream);
 
 /* The sums over the network. */
 void reproduction_totals(const struct analysis *analysis, size_t ordinal, FILE *stream);

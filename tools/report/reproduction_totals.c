@@ -19,11 +19,11 @@ static const struct {
     { "resnet50", "1.32-5.00 (cuBLAS lowering)", "1.07-3.22 (cuSPARSE lowering)" },
 };
 
-/* What was published for a peer that computes alike: lowering (im2col), and GEMM or SpMM. */
+/* What was published for a peer that computes alike: image by image lowered, and GEMM or SpMM. */
 static const char *published_of(const char *network, const char *peer)
 {
-    const int is_gemm = strcmp(peer, "openblas") == 0 || strncmp(peer, "cublas", 6) == 0;
-    const int is_spmm = strncmp(peer, "cusparse", 8) == 0;
+    const int is_gemm = strcmp(peer, "openblas") == 0 || strcmp(peer, "cublas_caffe") == 0;
+    const int is_spmm = strcmp(peer, "cusparse_caffe") == 0;
     for (size_t i = 0; i < sizeof published / sizeof *published; i++)
         if (strcmp(network, published[i].network) == 0)
             return is_gemm ? published[i].over_gemm : is_spmm ? published[i].over_spmm : "-";
@@ -38,13 +38,25 @@ struct gains {
     double own_us, peer_us;
 };
 
-static struct gains gains_of(const struct analysis *analysis, size_t ordinal, const char *peer_name)
+/* A peer by its name, or what pick takes of each layer. */
+struct rival {
+    const char *name;
+    const struct result *(*pick)(const struct report_case *subject); /* NULL: the peer */
+};
+
+static const struct result *result_of(const struct rival *rival, const struct report_case *subject)
+{
+    return rival->pick ? rival->pick(subject) : case_result(subject, rival->name);
+}
+
+static struct gains gains_of(const struct analysis *analysis, size_t ordinal,
+                             const struct rival *rival)
 {
     struct gains gains = { 0 };
     for (size_t i = 0; i < analysis->case_count; i++) {
         const struct report_case *const subject = &analysis->cases[i];
         const struct result *const own = case_best_sparse(subject);
-        const struct result *const peer = case_result(subject, peer_name);
+        const struct result *const peer = result_of(rival, subject);
         const double gain = speed_up(own, peer);
         if (subject->ordinal != ordinal || !own || !peer)
             continue;
@@ -58,11 +70,13 @@ static struct gains gains_of(const struct analysis *analysis, size_t ordinal, co
     return gains;
 }
 
-static void write_gains(const struct gains *gains, const char *peer, const char *network,
+static void write_gains(const struct gains *gains, const char *name, const char *published_range,
                         FILE *stream)
 {
-    markdown_cell(stream, "%s", peer);
-    markdown_cell(stream, "%s", published_of(network, peer));
+    if (gains->layers == 0)
+        return;
+    markdown_cell(stream, "%s", name);
+    markdown_cell(stream, "%s", published_range);
     markdown_cell(stream, "%zu", gains->layers);
     markdown_cell(stream, "%.2f-%.2f", gains->least, gains->most);
     markdown_cell(stream, "%s", show_times(geometric_mean_value(&gains->mean)).text);
@@ -70,8 +84,19 @@ static void write_gains(const struct gains *gains, const char *peer, const char 
     markdown_end_row(stream);
 }
 
+/* Against the fastest peer of each layer: the bar that is left when all choose well. */
+static void write_best_gains(const struct analysis *analysis, size_t ordinal, FILE *stream)
+{
+    const struct rival in_fp32 = { NULL, case_best_fp32_peer }, in_any = { NULL, case_best_peer };
+    const struct gains fp32 = gains_of(analysis, ordinal, &in_fp32);
+    const struct gains any = gains_of(analysis, ordinal, &in_any);
+    write_gains(&fp32, "the fastest fp32 peer of each layer", "-", stream);
+    if (any.peer_us < fp32.peer_us || fp32.layers == 0)
+        write_gains(&any, "the fastest peer of each layer, in any arithmetic", "-", stream);
+}
+
 void reproduction_speed_ups(const struct analysis *analysis, size_t ordinal, const char *network,
-                            const struct reproduction_peers *peers, FILE *stream)
+                            const struct reproduction_peers *peers, int is_published, FILE *stream)
 {
     if (!peers->count) {
         fputs("\nNo peer was measured to compare with.\n", stream);
@@ -82,10 +107,13 @@ void reproduction_speed_ups(const struct analysis *analysis, size_t ordinal, con
           stream);
     markdown_rule(stream, 2, 4);
     for (size_t i = 0; i < peers->count; i++) {
-        const struct gains gains = gains_of(analysis, ordinal, peers->names[i]);
-        if (gains.layers > 0)
-            write_gains(&gains, peers->names[i], network, stream);
+        const struct rival rival = { peers->names[i], NULL };
+        const struct gains gains = gains_of(analysis, ordinal, &rival);
+        write_gains(&gains, rival.name, is_published ? published_of(network, rival.name) : "-",
+                    stream);
     }
+    if (peers->count > 1)
+        write_best_gains(analysis, ordinal, stream);
 }
 
 static void write_total(const struct total *total, FILE *stream)

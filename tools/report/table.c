@@ -75,7 +75,7 @@ static void add_unmeasured(struct text_grid *grid, const struct result *result)
     free(text);
 }
 
-/* How each algorithm went about it, and what part of the peak it reached. */
+/* How each algorithm went about it, and what part of the peak or of its floors it reached. */
 static void write_explanation(const struct report_case *subject, FILE *stream)
 {
     for (size_t i = 0; i < subject->count; i++) {
@@ -90,6 +90,10 @@ static void write_explanation(const struct report_case *subject, FILE *stream)
                     "; %.0f %% of the multiply-add peak of %s GFLOP/s, whose floor is %s us",
                     gflops / result->peak_gflops * 100.0, show_number(result->peak_gflops).text,
                     show_number(m->median_us * gflops / result->peak_gflops).text);
+        if (floors_highest_us(&result->floors) > 0.0) {
+            fputs("; ", stream);
+            floors_explain(&result->floors, m->median_us, stream);
+        }
         fputc('\n', stream);
     }
 }

@@ -68,7 +68,7 @@ static int pass_run(const struct check_request *request, const struct grid_case 
         return complain(EXIT_WRONG, "memory", "no room for the trials");
     if ((code = workload_make(&problem->geometry, &options, &pass->workload)) ||
         (code = reference_make(&pass->workload, request->seed, &pass->reference)) ||
-        (code = stage_make(&pass->workload, request->device, &pass->stage)))
+        (code = stage_make(&pass->workload, request->device, request->ordinal, &pass->stage)))
         return code;
     run_trials(pass, problem->n);
     return EXIT_DONE;

@@ -11,6 +11,7 @@ struct check_count {
 
 struct check_request {
     csrconv_device device;
+    int ordinal;
     const int *wanted; /* by index of selection_algorithm */
     int threads;
     uint64_t seed;

@@ -13,15 +13,18 @@ static int copy_block(struct stage *stage, const struct guarded *guarded, void *
     return stage->place->upload(*copy, guarded->block, bytes);
 }
 
-int stage_make(const struct workload *workload, csrconv_device device, struct stage *stage)
+int stage_make(const struct workload *workload, csrconv_device device, int ordinal,
+               struct stage *stage)
 {
     int code;
     memset(stage, 0, sizeof *stage);
     stage->place = place_of(device);
+    stage->ordinal = ordinal;
     stage->workload = workload;
     if (!stage->place)
         return complain(EXIT_REFUSED, "device", "there is no such device in this build");
-    if ((code = copy_block(stage, &workload->in, &stage->in)) ||
+    if ((code = stage->place->select(ordinal)) ||
+        (code = copy_block(stage, &workload->in, &stage->in)) ||
         (workload->residual.block &&
          (code = copy_block(stage, &workload->residual, &stage->residual))) ||
         (code = workload_make_output(workload, &stage->result)))

@@ -8,13 +8,18 @@
 
 struct stage {
     const struct place *place;
+    int ordinal; /* of the device */
     const struct workload *workload;
     void *in, *residual, *out; /* copies of whole blocks */
     struct guarded result;     /* the output block, back on the host */
 };
 
-/* Returns an exit_code, having complained; stage_free is right after a failure too. */
-int stage_make(const struct workload *workload, csrconv_device device, struct stage *stage);
+/*
+ * Selects the device at its place. Returns an exit_code, having complained; stage_free is right
+ * after a failure too.
+ */
+int stage_make(const struct workload *workload, csrconv_device device, int ordinal,
+               struct stage *stage);
 void stage_free(struct stage *stage);
 
 /* Fills the output with canaries. */

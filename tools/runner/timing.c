@@ -3,58 +3,72 @@
 #include "clock.h"
 #include "complain.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { ROUNDS = 30, LEAST_ROUNDS = 5, MOST_EXECUTES = 20 };
 
-static const double sample_aim_us = 2000.0; /* long against a clock's and a scheduler's step */
-static const double slow_trial_us = 3e5;    /* after this much, LEAST_ROUNDS are enough */
-static const size_t flush_bytes = 256U << 20;
+static const double slow_trial_us = 3e5; /* after this much, LEAST_ROUNDS are enough */
 
-static int executed(const struct trial *trial, csrconv_status status)
+static csrconv_status execute(const void *trial)
 {
-    if (!status)
-        return EXIT_DONE;
-    return complain(EXIT_WRONG, trial->algorithm.name, "%s", csrconv_last_error());
+    return trial_execute_timed(trial);
 }
 
-static int execute(const struct trial *trial)
+static csrconv_status lay_out(const void *trial)
 {
-    return executed(trial, trial_execute_timed(trial));
+    return trial_lay_out(trial);
 }
 
-static int lay_out(const struct trial *trial)
+static struct row row_of(const struct trial *trial, place_call *call, int64_t count)
 {
-    return executed(trial, trial_lay_out(trial));
+    return (struct row){
+        .name = trial->algorithm.name, .call = call, .context = trial, .count = count
+    };
 }
 
-/* One sample of `executes` calls in a row. */
-static int take_sample(const struct trial *trial, int (*call)(const struct trial *trial),
-                       int64_t executes, double *us)
+static const struct place *place_of_row(const struct timing *timing)
 {
-    const double start = clock_us();
-    int code = EXIT_DONE;
-    for (int64_t i = 0; i < executes && !code; i++)
-        code = call(trial);
-    if (!code)
-        code = trial->stage->place->finish();
-    *us = (clock_us() - start) / (double)executes;
+    return timing->trial->stage->place;
+}
+
+/* Microseconds of one call of a row. */
+static int take_sample(const struct place *place, const struct row *row, double *us)
+{
+    const int code = place->replay(row, us);
+    *us /= (double)row->count;
     return code;
 }
 
-/* Twice untimed, for caches, page tables and threads; the second says how many fill a sample. */
+/* Executes that fill a sample, of which one takes that long. */
+static int64_t executes_of(const struct place *place, double us, bool is_cold)
+{
+    if (is_cold)
+        return 1;
+    return place->row_us > 0.0 && us * MOST_EXECUTES > place->row_us
+               ? (int64_t)(place->row_us / us) + 1
+               : MOST_EXECUTES;
+}
+
+/*
+ * Twice untimed, for caches, page tables and threads; the second says how many fill a sample. Then
+ * for as long as the device takes to get up to speed.
+ */
 static int warm_up(struct timing *timing, const struct timing_options *options)
 {
-    double us = 0.0;
-    int code = execute(timing->trial);
-    if (!code)
-        code = take_sample(timing->trial, execute, 1, &us);
-    timing->executes =
-        us * MOST_EXECUTES <= sample_aim_us ? MOST_EXECUTES : (int64_t)(sample_aim_us / us) + 1;
-    if (options->is_cold)
-        timing->executes = 1;
+    const struct place *place = place_of_row(timing);
+    struct row *row = &timing->row;
+    double us = 0.0, spent_us = 0.0;
+    int code;
     timing->samples = 0;
+    *row = row_of(timing->trial, execute, 1);
+    if ((code = place->record(row)) || (code = place->warm(row)) ||
+        (code = take_sample(place, row, &us)))
+        return code;
+    place->forget(row);
+    row->count = executes_of(place, us, options->is_cold);
+    code = place->record(row);
+    while (!code && spent_us < place->warm_up_us) {
+        code = place->replay(row, &us);
+        spent_us += us;
+    }
     return code;
 }
 
@@ -69,68 +83,64 @@ static bool is_done(int count, int64_t rounds, double elapsed_us,
     return rounds >= (is_slow ? LEAST_ROUNDS : ROUNDS);
 }
 
-/* Writes 256 MB, so that whatever the caches held of the last execute is gone. */
-static void flush_caches(char *block)
+static int take_turn(struct timing *timing, const struct timing_options *options)
 {
-    static int value;
-    memset(block, ++value & 255, flush_bytes);
-    __asm__ volatile("" : : "r"(block) : "memory");
+    const struct place *place = place_of_row(timing);
+    const int code = options->is_cold ? place->flush() : place->warm(&timing->row);
+    return code ? code : take_sample(place, &timing->row, &timing->sample_us[timing->samples++]);
 }
 
-static int take_round(struct timing *timings, int count, char *flush)
+static int time_row(const struct place *place, struct row *row, double *median_us)
 {
-    for (int i = 0; i < count; i++) {
-        struct timing *t = &timings[i];
-        int code = EXIT_DONE;
-        /* Untimed: it brings back the caches, and outlasts the spinning threads of the last one. */
-        if (flush)
-            flush_caches(flush);
-        else
-            code = execute(t->trial);
-        if (code)
-            return code;
-        code = take_sample(t->trial, execute, t->executes, &t->sample_us[t->samples++]);
-        if (code)
-            return code;
-    }
-    return EXIT_DONE;
+    double samples[LEAST_ROUNDS];
+    int code = place->record(row);
+    for (int i = 0; i < LEAST_ROUNDS && !code; i++)
+        if (!(code = place->warm(row)))
+            code = take_sample(place, row, &samples[i]);
+    place->forget(row);
+    if (!code)
+        *median_us = statistics_of(samples, LEAST_ROUNDS).median;
+    return code;
 }
 
 static int time_lay_out(struct timing *timing)
 {
-    double samples[LEAST_ROUNDS];
+    struct row row = row_of(timing->trial, lay_out, timing->row.count);
     timing->prepare_us = 0.0;
     if (trial_is_without_layout(timing->trial) ||
         trial_lay_out(timing->trial) == CSRCONV_NOT_SUPPORTED)
         return EXIT_DONE;
-    for (int i = 0; i < LEAST_ROUNDS; i++) {
-        const int code = take_sample(timing->trial, lay_out, timing->executes, &samples[i]);
-        if (code)
-            return code;
-    }
-    timing->prepare_us = statistics_of(samples, LEAST_ROUNDS).median;
-    return EXIT_DONE;
+    return time_row(place_of_row(timing), &row, &timing->prepare_us);
 }
 
-int timing_run(struct timing *timings, int count, const struct timing_options *options)
+static int finish(struct timing *timing, const struct timing_options *options)
 {
-    char *flush = options->is_cold ? malloc(flush_bytes) : NULL;
+    (void)options;
+    timing->us = statistics_of(timing->sample_us, (size_t)timing->samples);
+    return time_lay_out(timing);
+}
+
+/* One step of each in turn. One that fails takes no further part. */
+static void each(struct timing *timings, int count,
+                 int (*step)(struct timing *, const struct timing_options *),
+                 const struct timing_options *options)
+{
+    for (int i = 0; i < count; i++) {
+        struct trial *trial = timings[i].trial;
+        if (trial->status == TRIAL_PASSED && step(&timings[i], options)) {
+            trial_fail(trial, complaint());
+            complain_clear();
+        }
+    }
+}
+
+void timing_run(struct timing *timings, int count, const struct timing_options *options)
+{
     const double start = clock_us();
-    int64_t rounds = 0;
-    int code = EXIT_DONE;
-    if (options->is_cold && !flush)
-        return complain(EXIT_WRONG, "--cold", "no room for %zu bytes to flush the caches with",
-                        flush_bytes);
-    for (int i = 0; i < count && !code; i++)
-        code = warm_up(&timings[i], options);
-    while (!code && !is_done(count, rounds, clock_us() - start, options)) {
-        code = take_round(timings, count, flush);
-        rounds++;
-    }
-    for (int i = 0; i < count && !code; i++) {
-        timings[i].us = statistics_of(timings[i].sample_us, (size_t)timings[i].samples);
-        code = time_lay_out(&timings[i]);
-    }
-    free(flush);
-    return code;
+    each(timings, count, warm_up, options);
+    for (int64_t rounds = 0; !is_done(count, rounds, clock_us() - start, options); rounds++)
+        each(timings, count, take_turn, options);
+    each(timings, count, finish, options);
+    for (int i = 0; i < count; i++)
+        place_of_row(&timings[i])->forget(&timings[i].row);
 }

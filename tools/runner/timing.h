@@ -1,6 +1,7 @@
 /*
  * Times trials side by side: every round takes one sample of each in turn, so that a drift of the
- * machine meets all of them. A sample is a number of executes in a row, divided by it.
+ * machine meets all of them. A sample is a number of executes in a row, divided by it; on a GPU the
+ * row is one graph.
  */
 #ifndef CSRCONV_TOOLS_TIMING_H
 #define CSRCONV_TOOLS_TIMING_H
@@ -17,7 +18,7 @@ struct timing_options {
 
 struct timing {
     struct trial *trial;
-    int64_t executes; /* in a sample */
+    struct row row; /* what a sample runs */
     int64_t samples;
     double sample_us[TIMING_MOST_SAMPLES];
     struct statistics us;
@@ -25,9 +26,9 @@ struct timing {
 };
 
 /*
- * Fills the timings of `count` trials that have passed; trial is set by the caller. Returns an
- * exit_code, having complained.
+ * Fills the timings of `count` trials that have passed; trial is set by the caller. A trial that
+ * fails meanwhile has the status from then on, and no times; the others go on.
  */
-int timing_run(struct timing *timings, int count, const struct timing_options *options);
+void timing_run(struct timing *timings, int count, const struct timing_options *options);
 
 #endif

@@ -14,6 +14,11 @@ static void settle(struct trial *trial, enum trial_status status, const char *re
     snprintf(trial->reason, sizeof trial->reason, "%s", reason);
 }
 
+void trial_fail(struct trial *trial, const char *reason)
+{
+    settle(trial, TRIAL_FAILED, reason);
+}
+
 /* 1000 and 3000 mean that it cannot be run here; anything else is a fault. */
 static enum trial_status status_of(csrconv_status status)
 {
@@ -30,6 +35,7 @@ static bool make_plan(struct trial *trial, const csrconv_algorithm *algorithm, i
     double start;
     csrconv_plan_options_init(&options);
     options.device = trial->stage->place->device;
+    options.ordinal = trial->stage->ordinal;
     options.algorithm = trial->algorithm.name;
     options.threads = threads;
     options.epilogue = workload_epilogue(w);
@@ -104,34 +110,19 @@ static bool run_once(struct trial *trial, int64_t n)
 {
     struct stage *stage = trial->stage;
     if (stage_clear_output(stage)) {
-        settle(trial, TRIAL_FAILED, complaint());
+        trial_fail(trial, complaint());
         return false;
     }
     if (trial_execute(trial, n)) {
-        settle(trial, TRIAL_FAILED, csrconv_last_error());
+        trial_fail(trial, csrconv_last_error());
         return false;
     }
     if (stage->place->finish() || stage_fetch_output(stage)) {
-        settle(trial, TRIAL_FAILED, complaint());
+        trial_fail(trial, complaint());
         return false;
     }
     stage->result.n = n;
     return true;
-}
-
-static void check_repeatable(struct trial *trial, int64_t n)
-{
-    struct guarded *result = &trial->stage->result;
-    const size_t bytes = (size_t)result->block_floats * sizeof(float);
-    float *first = malloc(bytes);
-    if (!first) {
-        settle(trial, TRIAL_FAILED, "no room to keep the output of the first run");
-        return;
-    }
-    memcpy(first, result->block, bytes);
-    if (run_once(trial, n) && memcmp(first, result->block, bytes) != 0)
-        settle(trial, TRIAL_FAILED, "two runs gave different bits");
-    free(first);
 }
 
 /* Of a trial that has a plan. */
@@ -141,20 +132,111 @@ static struct tolerance tolerance_of_trial(const struct trial *trial)
                         csrconv_plan_is_mixing(trial->plan));
 }
 
-void trial_verify(struct trial *trial, const struct reference *reference, int64_t n)
+/* The output of the last run against the oracle's. */
+static void check_output(struct trial *trial, const struct reference *reference)
 {
     const struct workload *w = trial->stage->workload;
-    struct tolerance tolerance;
+    const struct tolerance tolerance = tolerance_of_trial(trial);
     struct verdict verdict;
-    if (!trial->plan || trial->status != TRIAL_PASSED || !run_once(trial, n))
-        return;
-    tolerance = tolerance_of_trial(trial);
     reference_compare(reference, w, &tolerance, &trial->stage->result, &verdict);
     if (verdict.max_error > trial->max_error)
         trial->max_error = verdict.max_error;
     if (!verdict.is_right)
-        settle(trial, TRIAL_FAILED, verdict.text);
-    else if (!trial->algorithm.is_peer)
+        trial_fail(trial, verdict.text);
+}
+
+/* ----------------------------------------------------------------- the same as a recorded row */
+
+struct execute_call {
+    const struct trial *trial;
+    int64_t n;
+};
+
+static csrconv_status execute_call(const void *context)
+{
+    const struct execute_call *call = context;
+    return trial_execute(call->trial, call->n);
+}
+
+/* As run_once does; false if it failed. */
+static bool replay_once(struct trial *trial, const struct row *row)
+{
+    struct stage *stage = trial->stage;
+    double us;
+    if (!stage_clear_output(stage) && !stage->place->replay(row, &us) && !stage_fetch_output(stage))
+        return true;
+    trial_fail(trial, complaint());
+    return false;
+}
+
+/* What the output must be again, to the bit; or the oracle, of a peer, which need not repeat. */
+struct expected {
+    const float *bits;
+    const struct reference *reference;
+};
+
+static void check_again(struct trial *trial, const struct expected *expected, const char *what)
+{
+    const struct guarded *result = &trial->stage->result;
+    if (expected->reference)
+        check_output(trial, expected->reference);
+    else if (memcmp(expected->bits, result->block, (size_t)result->block_floats * sizeof(float)) !=
+             0)
+        trial_fail(trial, what);
+}
+
+/* Where executes can be captured in a graph, csrconv's own must be, and replays are right too. */
+static void check_graph(struct trial *trial, const struct expected *expected, int64_t n)
+{
+    enum { REPLAYS = 3 };
+    const struct place *place = trial->stage->place;
+    const struct execute_call call = { trial, n };
+    struct row row = {
+        .name = trial->algorithm.name, .call = execute_call, .context = &call, .count = 1
+    };
+    if (place->record(&row)) {
+        trial_fail(trial, complaint());
+    } else if (row.uncaptured[0] && !trial->algorithm.is_peer) {
+        char reason[sizeof trial->reason];
+        snprintf(reason, sizeof reason, "cannot be captured in a graph: %s", row.uncaptured);
+        trial_fail(trial, reason);
+    }
+    for (int i = 0; i < REPLAYS && row.graph && trial->status == TRIAL_PASSED; i++)
+        if (replay_once(trial, &row))
+            check_again(trial, expected, "a replay of its graph gave other bits than an execute");
+    place->forget(&row);
+}
+
+/* The output that stands there, again from a second run, and from a graph. */
+static void check_repeatable(struct trial *trial, int64_t n)
+{
+    struct guarded *result = &trial->stage->result;
+    const size_t bytes = (size_t)result->block_floats * sizeof(float);
+    float *first = malloc(bytes);
+    const struct expected expected = { .bits = first };
+    if (!first) {
+        trial_fail(trial, "no room to keep the output of the first run");
+        return;
+    }
+    memcpy(first, result->block, bytes);
+    if (run_once(trial, n))
+        check_again(trial, &expected, "two runs gave different bits");
+    if (trial->status == TRIAL_PASSED)
+        check_graph(trial, &expected, n);
+    free(first);
+}
+
+void trial_verify(struct trial *trial, const struct reference *reference, int64_t n)
+{
+    const struct expected right = { .reference = reference };
+    if (!trial->plan || trial->status != TRIAL_PASSED || !run_once(trial, n))
+        return;
+    check_output(trial, reference);
+    if (trial->status != TRIAL_PASSED)
+        return;
+    if (trial->algorithm.is_peer)
+        check_graph(trial, &right, n);
+    else
         check_repeatable(trial, n);
 }
 
@@ -169,11 +251,11 @@ void trial_cross_check(struct trial *trial, struct trial *other)
         char reason[sizeof trial->reason];
         snprintf(reason, sizeof reason, "cannot be held against %s: %.300s", other->algorithm.name,
                  other->reason);
-        settle(trial, TRIAL_FAILED, reason);
+        trial_fail(trial, reason);
         return;
     }
     if (workload_make_output(w, &kept)) {
-        settle(trial, TRIAL_FAILED, complaint());
+        trial_fail(trial, complaint());
         return;
     }
     memcpy(kept.block, result->block, (size_t)kept.block_floats * sizeof(float));
@@ -181,7 +263,7 @@ void trial_cross_check(struct trial *trial, struct trial *other)
         reference_compare_outputs(w, &mine, result, &theirs, &kept, other->algorithm.name,
                                   &verdict);
         if (!verdict.is_right)
-            settle(trial, TRIAL_FAILED, verdict.text);
+            trial_fail(trial, verdict.text);
     }
     guarded_free(&kept);
 }

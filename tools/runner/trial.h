@@ -33,10 +33,14 @@ void trial_make(struct stage *stage, const csrconv_algorithm *algorithm, int thr
 void trial_free(struct trial *trial);
 
 /*
- * Executes n images into an output full of NaN and holds it against the reference; a second run
- * must give the same bits, unless the algorithm is a peer. Sets status.
+ * Executes n images into an output full of NaN and holds it against the reference. A second run
+ * must give the same bits, and so must, on a GPU, three replays of a graph of one execute; a peer's
+ * must be right, if it can be captured at all. Sets status.
  */
 void trial_verify(struct trial *trial, const struct reference *reference, int64_t n);
+
+/* What goes wrong later than in trial_verify: sets status and reason. */
+void trial_fail(struct trial *trial, const char *reason);
 
 /* Executes once, for the clock; waits only on a CPU. */
 csrconv_status trial_execute(const struct trial *trial, int64_t n);

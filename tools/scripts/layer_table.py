@@ -8,6 +8,8 @@ The markers are comments, the first with the pattern of the CSV files, seen from
 
     <!-- results of data/results/MACHINE/layers-*.csv -->
     <!-- end of results -->
+
+Measurements of a GPU have more peers: their table shows the gains over each, without the peers' times.
 """
 import collections
 import csv
@@ -25,11 +27,14 @@ class Layer:
     def __init__(self):
         self.chosen_us = None
         self.peers_us = {}
+        self.fp32_peers_us = []
 
     def add(self, row):
         us = float(row["median_us"])
         if row["peer_version"]:
             self.peers_us[row["algorithm"]] = us
+            if row["math"] == "fp32":
+                self.fp32_peers_us.append(us)
         elif row["chosen"] == "yes":
             self.chosen_us = us
 
@@ -65,9 +70,9 @@ def gains(layers, peer):
 
 
 def faster_than_all(layers):
-    """On how many of the layers that a peer ran csrconv's choice beats every peer."""
-    both = [layer for layer in layers if layer.peers_us]
-    fastest = sum(layer.chosen_us < min(layer.peers_us.values()) for layer in both)
+    """On how many of the layers that an fp32 peer ran csrconv's choice beats every one of them."""
+    both = [layer for layer in layers if layer.fp32_peers_us]
+    fastest = sum(layer.chosen_us < min(layer.fp32_peers_us) for layer in both)
     return f"{fastest} of {len(both)}"
 
 
@@ -86,33 +91,64 @@ def summary(paths):
     return text
 
 
+def every(rows, key):
+    """The values of a column, each once."""
+    return " or ".join(sorted({row[key] for row in rows if row[key]}))
+
+
+def measured_on_cpu(rows):
+    return (f"Measured on {every(rows, 'machine')}, {every(rows, 'threads')} threads,"
+            f" commit {every(rows, 'commit')}: sums of medians, hot caches, every result"
+            " verified. A gain above 1 means that csrconv is faster: by the sums, and as geometric"
+            " mean over the layers.")
+
+
+def cpu_cells(layers, peer):
+    """The peer's time, and the gain over it."""
+    both = [layer for layer in layers if peer in layer.peers_us]
+    if not both:
+        return ["", ""]
+    ours = sum(layer.chosen_us for layer in both)
+    theirs = sum(layer.peers_us[peer] for layer in both)
+    missing = f" ({len(both)} layers)" if len(both) < len(layers) else ""
+    return [f"{theirs / 1e3:.2f}{missing}",
+            f"{theirs / ours:.2f}, {geometric_mean(gains(both, peer)):.2f}"]
+
+
+def measured_on_gpu(rows):
+    clocks = sorted({int(row["sm_clock_mhz"]) for row in rows if row["sm_clock_mhz"]})
+    clock = f", {clocks[0]} to {clocks[-1]} MHz" if clocks else ""
+    return (f"Measured on {every(rows, 'machine')}{clock}, driver {every(rows, 'driver')},"
+            f" commit {every(rows, 'commit')}: medians, hot caches, every result verified. How many"
+            " times as fast csrconv is: the geometric mean over the layers, and in parentheses the"
+            " least and the most.")
+
+
+def gpu_cells(layers, peer):
+    """The gain over the peer."""
+    values = gains(layers, peer)
+    if not values:
+        return [""]
+    missing = f", {len(values)} layers" if len(values) < len(layers) else ""
+    return [f"{geometric_mean(values):.2f} ({min(values):.2f}-{max(values):.2f}{missing})"]
+
+
 def table(paths):
     groups, rows = read(paths)
     peers = peers_of(rows)
-    only = {key: sorted({row[key] for row in rows}) for key in ("machine", "threads", "commit")}
-    lines = [f"Measured on {', '.join(only['machine'])}, {' or '.join(only['threads'])} threads,"
-             f" commit {', '.join(only['commit'])}: sums of medians, hot caches, every result"
-             " verified. A gain above 1 means that csrconv is faster: by the sums, and as geometric"
-             " mean over the layers.", ""]
+    is_gpu = rows[0]["device"].startswith("cuda")
     head = ["network", "batch", "layers", "csrconv ms"]
     for peer in peers:
-        head += [f"{peer} ms", "gain"]
-    head += ["csrconv fastest on"]
-    lines += ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+        head += [f"over {peer}"] if is_gpu else [f"{peer} ms", "gain"]
+    head += ["fastest in fp32 on" if is_gpu else "csrconv fastest on"]
+    lines = [measured_on_gpu(rows) if is_gpu else measured_on_cpu(rows), "",
+             "| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for (network, batch), group in sorted(groups.items()):
         layers = list(group.values())
         cells = [network, str(batch), str(len(layers)),
                  f"{sum(layer.chosen_us for layer in layers) / 1e3:.2f}"]
         for peer in peers:
-            both = [layer for layer in layers if peer in layer.peers_us]
-            if not both:
-                cells += ["", ""]
-                continue
-            ours = sum(layer.chosen_us for layer in both)
-            theirs = sum(layer.peers_us[peer] for layer in both)
-            missing = f" ({len(both)} layers)" if len(both) < len(layers) else ""
-            cells += [f"{theirs / 1e3:.2f}{missing}",
-                      f"{theirs / ours:.2f}, {geometric_mean(gains(both, peer)):.2f}"]
+            cells += gpu_cells(layers, peer) if is_gpu else cpu_cells(layers, peer)
         cells.append(faster_than_all(layers))
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"

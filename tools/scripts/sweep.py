@@ -77,7 +77,7 @@ def main():
     bench_rows.write(options.folder / "pixels.csv", by_pixels)
     report("sparsity", sparsity_cliffs(by_sparsity))
     report("pixels", pixel_cliffs(by_pixels))
-    return 0
+    return int(options.is_wrong)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures csrconv on a wide set of layers, beyond the published ones: where is it slower than dense?
 
-usage: wide_set.py CSRCONV DATA --csv OUT.csv [--batch N] [--threads T] [--min-time S]
+usage: wide_set.py CSRCONV DATA --csv OUT.csv [--device D] [--batch N] [--threads T] [--min-time S]
 
 DATA is a folder with
   dlmc_resnet50/manifest.csv                 patterns of pruned ResNet-50 layers, with their geometry
@@ -98,12 +98,12 @@ def main():
     for source in (dlmc, mobilenet, shapes):
         for arguments in source(options.data):
             rows += bench_rows.bench(options, *arguments)
-            print(f"{rows[-1]['name']}: {rows[-1]['problem']}", flush=True)
+            print(arguments[-1], flush=True)
     bench_rows.write(options.csv, rows)
     lines, compared = slower(rows)
     print(f"\nslower than the faster dense peer on {len(lines)} of {compared} layers:",
           *lines, sep="\n  ")
-    return 0
+    return int(options.is_wrong)
 
 
 if __name__ == "__main__":
