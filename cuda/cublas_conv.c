@@ -204,8 +204,7 @@ csrconv_status csrconv_cublas_prepare(const struct csrconv_algorithm *self,
     csrconv_status status;
     if ((status = make_state(problem, prepared, &c)) || (status = make_handle(traits, c)) ||
         (status = list_ways(traits, &problem->shape, ways, &count)) ||
-        (status = csrconv_lowered_choose(&c->conv, problem, &prepared->memory, ways, count, images,
-                                         &times)))
+        (status = csrconv_lowered_choose(&c->conv, problem, ways, count, images, &times)))
         return status;
     csrconv_lowered_describe(&c->conv, &problem->shape, &times,
                              traits->is_tf32 ? "gemm tf32" : "sgemm", prepared);

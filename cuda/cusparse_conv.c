@@ -63,7 +63,14 @@ double csrconv_cusparse_estimate(const struct csrconv_algorithm *self,
            csrconv_cuda_lowering_us(&problem->shape);
 }
 
-/* Each lowering with each algorithm; returns their number. */
+/* ALG3 is not made for several matrices in a call. */
+static bool is_possible(const struct csrconv_lowering *lowering, cusparseSpMMAlg_t algorithm)
+{
+    return algorithm != CUSPARSE_SPMM_CSR_ALG3 || csrconv_lowering_is_wide(lowering) ||
+           lowering->images == 1;
+}
+
+/* Each lowering with each algorithm. */
 static csrconv_status list_ways(const struct csrconv_cusparse_traits *traits,
                                 const struct csrconv_shape *shape, struct csrconv_lowered_way *ways,
                                 int *count)
@@ -78,10 +85,12 @@ static csrconv_status list_ways(const struct csrconv_cusparse_traits *traits,
         csrconv_lowering_init(shape, CSRCONV_LOWER_IMAGES, 1, &found[0]);
     else
         lowerings = csrconv_lowering_candidates(shape, tried, TRIED, device.l2_bytes / 2, found);
-    *count = lowerings * ALGORITHMS;
-    for (int i = 0; i < *count; i++)
-        ways[i] = (struct csrconv_lowered_way){ found[i / ALGORITHMS],
-                                                (int)algorithms[i % ALGORITHMS].algorithm };
+    *count = 0;
+    for (int i = 0; i < lowerings; i++)
+        for (int a = 0; a < ALGORITHMS; a++)
+            if (is_possible(&found[i], algorithms[a].algorithm))
+                ways[(*count)++] =
+                    (struct csrconv_lowered_way){ found[i], (int)algorithms[a].algorithm };
     return CSRCONV_OK;
 }
 
@@ -123,8 +132,7 @@ csrconv_status csrconv_cusparse_prepare(const struct csrconv_algorithm *self,
         (status = list_ways(traits, &problem->shape, ways, &count)))
         return status;
     c->spmm.is_planning = true;
-    status =
-        csrconv_lowered_choose(&c->conv, problem, &prepared->memory, ways, count, images, &times);
+    status = csrconv_lowered_choose(&c->conv, problem, ways, count, images, &times);
     c->spmm.is_planning = false;
     if (status)
         return status;

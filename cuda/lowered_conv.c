@@ -13,8 +13,13 @@ static float *part(const struct csrconv_run *run, size_t at)
     return (float *)(void *)((char *)run->workspace + at);
 }
 
-static csrconv_status lower(const struct csrconv_lowering *l, const struct csrconv_run *run)
+/* The lowering, the multiplication, or all that a chunk needs. */
+typedef csrconv_status (*chunk_step)(const struct csrconv_lowered_conv *conv,
+                                     const struct csrconv_run *run);
+
+static csrconv_status lower(const struct csrconv_lowered_conv *conv, const struct csrconv_run *run)
 {
+    const struct csrconv_lowering *l = &conv->way.lowering;
     if (l->is_in_place)
         return CSRCONV_OK;
     return csrconv_cuda_im2col(run->shape, l, run->n, run->in, part(run, 0), run->stream);
@@ -45,7 +50,7 @@ static csrconv_status run_chunk(const struct csrconv_lowered_conv *conv,
 {
     const struct csrconv_lowering *l = &conv->way.lowering;
     csrconv_status status;
-    if ((status = lower(l, run)) || (status = multiply(conv, run)))
+    if ((status = lower(conv, run)) || (status = multiply(conv, run)))
         return status;
     if (csrconv_lowering_is_wide(l))
         return csrconv_cuda_store_product(run, l, conv->bias,
@@ -66,24 +71,30 @@ static struct csrconv_run chunk_of(const struct csrconv_lowering *l, const struc
     return chunk;
 }
 
-csrconv_status csrconv_lowered_execute(const struct csrconv_lowered_conv *conv,
-                                       const struct csrconv_run *run)
+static csrconv_status each_chunk(const struct csrconv_lowered_conv *conv,
+                                 const struct csrconv_run *run, chunk_step step)
 {
     const struct csrconv_lowering *l = &conv->way.lowering;
     for (int64_t first = 0; first < run->n; first += l->images) {
         const struct csrconv_run chunk = chunk_of(l, run, first);
-        const csrconv_status status = run_chunk(conv, &chunk);
+        const csrconv_status status = step(conv, &chunk);
         if (status)
             return status;
     }
     return CSRCONV_OK;
 }
 
+csrconv_status csrconv_lowered_execute(const struct csrconv_lowered_conv *conv,
+                                       const struct csrconv_run *run)
+{
+    return each_chunk(conv, run, run_chunk);
+}
+
 csrconv_status csrconv_lowered_lay_out(const struct csrconv_lowered_conv *conv,
                                        const struct csrconv_run *run)
 {
-    const struct csrconv_lowering *l = &conv->way.lowering;
-    return csrconv_lowering_is_whole(l, run->shape) ? lower(l, run) : CSRCONV_OK;
+    return csrconv_lowering_is_whole(&conv->way.lowering, run->shape) ? lower(conv, run)
+                                                                      : CSRCONV_OK;
 }
 
 /* A contest under way: made-up tensors, and the way that ran last. */
@@ -91,6 +102,7 @@ struct contest {
     struct csrconv_lowered_conv *conv;
     const struct csrconv_lowered_way *ways;
     int current; /* of the ways; -1: none yet */
+    chunk_step step;
     struct csrconv_run run;
     float *in, *residual, *out;
     void *workspace;
@@ -104,22 +116,7 @@ static csrconv_status attempt(void *context, int candidate, cudaStream_t stream)
     c->current = candidate;
     c->conv->way = c->ways[candidate];
     c->run.stream = stream;
-    return csrconv_lowered_execute(c->conv, &c->run);
-}
-
-/* The lowering of all chunks, nothing else. */
-static csrconv_status attempt_lowering(void *context, int candidate, cudaStream_t stream)
-{
-    struct contest *c = context;
-    const struct csrconv_lowering *l = &c->ways[candidate].lowering;
-    c->run.stream = stream;
-    for (int64_t first = 0; first < c->run.n; first += l->images) {
-        const struct csrconv_run chunk = chunk_of(l, &c->run, first);
-        const csrconv_status status = lower(l, &chunk);
-        if (status)
-            return status;
-    }
-    return CSRCONV_OK;
+    return each_chunk(c->conv, &c->run, c->step);
 }
 
 static csrconv_status make_tensor(struct csrconv_memory *memory, int64_t floats, float **tensor)
@@ -175,27 +172,39 @@ static void free_contest(struct contest *c)
     csrconv_cuda_free(c->workspace);
 }
 
+static csrconv_status time_step(struct contest *c, chunk_step step, double *us)
+{
+    c->step = step;
+    return csrconv_cuda_contest(1, attempt, c, us) < 0 ? CSRCONV_EXECUTION_FAILED : CSRCONV_OK;
+}
+
 static csrconv_status hold_contest(struct contest *c, struct csrconv_lowered_way *ways, int count,
                                    struct csrconv_lowered_times *times)
 {
-    int best = count > 1 ? csrconv_cuda_contest(count, attempt, c, NULL) : 0;
-    if (best >= 0) {
-        ways[0] = ways[best];
-        c->current = -1;
-        best = csrconv_cuda_contest(1, attempt, c, &times->all_us);
-    }
-    if (best >= 0)
-        best = csrconv_cuda_contest(1, attempt_lowering, c, &times->lowering_us);
-    return best < 0 ? CSRCONV_EXECUTION_FAILED : CSRCONV_OK;
+    int best = 0;
+    csrconv_status status;
+    c->step = run_chunk;
+    if (count > 1)
+        best = csrconv_cuda_contest(count, attempt, c, NULL);
+    if (best < 0)
+        return CSRCONV_EXECUTION_FAILED;
+    ways[0] = ways[best];
+    c->current = -1;
+    times->images = c->run.n;
+    times->lowering_us = 0.0;
+    if ((status = time_step(c, run_chunk, &times->all_us)))
+        return status;
+    if (!ways[0].lowering.is_in_place && (status = time_step(c, lower, &times->lowering_us)))
+        return status;
+    return time_step(c, multiply, &times->product_us);
 }
 
 csrconv_status csrconv_lowered_choose(struct csrconv_lowered_conv *conv,
                                       const struct csrconv_problem *problem,
-                                      const struct csrconv_memory *memory,
                                       struct csrconv_lowered_way *ways, int count, int64_t images,
                                       struct csrconv_lowered_times *times)
 {
-    struct csrconv_memory passing = *memory;
+    struct csrconv_memory passing = { 0 }; /* freed again, so not the plan's */
     struct contest c = { .conv = conv, .ways = ways, .current = -1 };
     csrconv_status status;
     c.run.shape = &problem->shape;
@@ -214,8 +223,8 @@ static void describe_lowering(const struct csrconv_lowering *l,
     if (l->is_in_place)
         snprintf(text, bytes, "no im2col");
     else
-        snprintf(text, bytes, "im2col was %.0f %% (%.1f us)",
-                 100.0 * times->lowering_us / times->all_us, times->lowering_us);
+        snprintf(text, bytes, "im2col %.1f us (%.0f %%)", times->lowering_us,
+                 100.0 * times->lowering_us / times->all_us);
 }
 
 void csrconv_lowered_describe(const struct csrconv_lowered_conv *conv,
@@ -232,6 +241,7 @@ void csrconv_lowered_describe(const struct csrconv_lowered_conv *conv,
     snprintf(prepared->variant, sizeof prepared->variant, "%s %s n=%" PRId64, kernel, name,
              l->images);
     snprintf(prepared->detail, sizeof prepared->detail,
-             "%s, %s by %" PRId64 " images at a time; of %.1f us when planned, %s", kernel, name,
-             l->images, times->all_us, lowering);
+             "%s, %s, %" PRId64 " images at a time; when planned, %" PRId64
+             " images took %.1f us: %s, products alone %.1f us",
+             kernel, name, l->images, times->images, times->all_us, lowering, times->product_us);
 }
