@@ -1,6 +1,7 @@
 #include "backend.h"
 
 #include "cpu_model.h"
+#include "cuda_model.h"
 #include "cuda_pad.h"
 #include "runtime.h"
 
@@ -82,14 +83,11 @@ double csrconv_cuda_dense_us(const struct csrconv_problem *problem)
 {
     const double lanes = 128.0, share = 0.8, least_us = 5.0;
     const struct csrconv_shape *shape = &problem->shape;
-    const double lowered = (double)shape->g.batch * (double)shape->g.groups *
-                           (double)shape->columns * (double)shape->out_plane;
-    const double lowered_per_us = 0.5e6; /* written once, read once, at some TB/s */
     struct csrconv_cuda_device device;
     if (csrconv_cuda_describe(&device))
         return 0.0;
     return least_us +
            csrconv_dense_products(shape) /
                (share * lanes * device.processors * device.clock_ghz * 1e3) +
-           lowered / lowered_per_us;
+           csrconv_cuda_lowering_us(shape);
 }
