@@ -29,7 +29,10 @@ static double staged_floats(const struct csrconv_shape *shape, const struct csrc
 {
     const int64_t height = p->height < shape->g.height ? p->height : shape->g.height;
     const int64_t width = p->width < shape->g.width ? p->width : shape->g.width;
-    return (double)p->images * (double)height * (double)width * (double)shape->group_channels;
+    const double phases = (double)(p->row_phases * p->column_phases) /
+                          (double)(shape->g.stride_h * shape->g.stride_w);
+    return (double)p->images * (double)height * (double)width * (double)shape->group_channels *
+           phases;
 }
 
 /* Wavefronts of the load pipe that a block needs, and the clocks that begin and end its segments.
@@ -41,7 +44,7 @@ static double block_work(const struct csrconv_block_work *w, const struct csrcon
     const double tiles = (double)(w->shape->g.groups * t->filter_tiles);
     const double products = w->nonzeros / tiles * ways * (kernel->pixels + list_passes);
     const double copies = copy_wavefronts / (t->patch.vector == 4 ? 1.3 : 1.1);
-    const double staging = staged_floats(w->shape, &t->patch) / CSRCONV_BANKS * copies;
+    const double staging = staged_floats(w->shape, &t->patch) / CSRCONV_LANES * copies;
     return products + staging + (double)t->stages * filters * ways * segment_clocks;
 }
 

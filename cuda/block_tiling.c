@@ -11,13 +11,14 @@
  * warps of 96 registers, or 8 + 4 of 168, are what a multiprocessor's 65,536 registers allow.
  */
 const struct csrconv_block_kernel csrconv_block_kernels[CSRCONV_BLOCK_KERNELS] = {
-    { 1, 1, 640, 96 },  { 1, 2, 640, 96 },   { 1, 4, 640, 96 },   { 1, 8, 640, 96 },
-    { 2, 4, 640, 96 },  { 2, 7, 640, 96 },   { 2, 8, 640, 96 },   { 2, 11, 640, 96 },
-    { 2, 12, 640, 96 }, { 2, 13, 640, 96 },  { 2, 14, 640, 96 },  { 4, 2, 640, 96 },
-    { 4, 4, 640, 96 },  { 4, 5, 640, 96 },   { 4, 6, 640, 96 },   { 4, 7, 640, 96 },
-    { 4, 8, 640, 96 },  { 4, 13, 384, 168 }, { 4, 14, 384, 168 }, { 8, 1, 640, 96 },
-    { 8, 2, 640, 96 },  { 8, 4, 640, 96 },   { 8, 5, 512, 128 },  { 8, 6, 512, 128 },
-    { 8, 7, 384, 168 }, { 8, 8, 384, 168 },
+    { 1, 1, 640, 96 },   { 1, 2, 640, 96 },  { 1, 4, 640, 96 },   { 1, 8, 640, 96 },
+    { 2, 4, 640, 96 },   { 2, 7, 640, 96 },  { 2, 8, 640, 96 },   { 2, 12, 640, 96 },
+    { 2, 13, 640, 96 },  { 2, 14, 640, 96 }, { 2, 16, 640, 96 },  { 4, 2, 640, 96 },
+    { 4, 4, 640, 96 },   { 4, 5, 640, 96 },  { 4, 6, 640, 96 },   { 4, 7, 640, 96 },
+    { 4, 8, 640, 96 },   { 4, 10, 640, 96 }, { 4, 12, 512, 128 }, { 4, 13, 512, 128 },
+    { 4, 14, 512, 128 }, { 8, 1, 640, 96 },  { 8, 2, 640, 96 },   { 8, 3, 640, 96 },
+    { 8, 4, 640, 96 },   { 8, 5, 640, 96 },  { 8, 6, 640, 96 },   { 8, 7, 640, 96 },
+    { 8, 8, 512, 128 },
 };
 
 enum { MOST_RING = 4, CUTS = 4, WARP = 32, REGISTERS = 65536, MOST_RESIDENT = 2 };
@@ -49,17 +50,25 @@ static void fill_stages(const struct search *s, struct csrconv_block_tiling *t)
 {
     const struct csrconv_shape *shape = &s->problem->shape;
     const int64_t share = s->machine->processor_shared / t->residents - reserved_bytes;
-    const int64_t bytes = smaller(share, s->machine->block_shared) - barrier_bytes;
-    const int64_t channel = t->patch.channel_pitch * (int64_t)sizeof(float);
-    const int64_t fit = bytes / channel, all = shape->group_channels;
-    t->ring = fit >= all ? 1 : fit >= MOST_RING ? MOST_RING : fit;
-    if (!t->ring)
+    const int64_t bytes = smaller(share, s->machine->block_shared) - barrier_bytes - MOST_RING * 16;
+    const int64_t channel = t->patch.channel * (int64_t)sizeof(float);
+    const int64_t beyond = (csrconv_block_words(t) - t->patch.span) * (int64_t)sizeof(float);
+    const int64_t fit = (bytes - beyond) / channel, all = shape->group_channels;
+    t->ring = 0;
+    if (bytes <= beyond || !fit)
         return;
-    t->stage_channels = smaller(fit / t->ring, all);
+    t->ring = fit >= all ? 1 : fit >= MOST_RING ? MOST_RING : fit;
+    t->stage_channels = smaller((bytes / t->ring - beyond) / channel, all);
+    if (!t->stage_channels) {
+        t->ring = 1;
+        t->stage_channels = smaller(fit, all);
+    }
     t->stages = round_up_quotient(all, t->stage_channels);
     t->stage_channels = round_up_quotient(all, t->stages);
     t->ring = smaller(t->ring, t->stages);
-    t->shared_bytes = barrier_bytes + t->ring * t->stage_channels * channel;
+    t->stage_floats = (t->stage_channels * channel + beyond) / (int64_t)sizeof(float);
+    t->stage_floats = round_up_quotient(t->stage_floats, 4) * 4;
+    t->shared_bytes = barrier_bytes + t->ring * t->stage_floats * (int64_t)sizeof(float);
 }
 
 static void count_blocks(const struct csrconv_shape *shape, struct csrconv_block_tiling *t)
@@ -88,33 +97,53 @@ static void consider_tiling(struct search *s, struct csrconv_block_tiling *t)
     }
 }
 
-/* A tile and its patch, if that is no larger than any shared memory. */
-static void consider_tile(struct search *s, struct csrconv_block_tiling *t, int64_t images,
-                          int64_t rows, int64_t columns)
+/* How many images of such tiles the block's lanes hold; 0: not one. */
+static int64_t images_that_fit(const struct csrconv_shape *shape, int64_t rows, int64_t columns,
+                               int64_t vector, int64_t words)
 {
-    if (csrconv_patch_make(&s->problem->shape, images, rows, columns, csrconv_block_passes(t),
-                           &t->patch))
-        consider_tiling(s, t);
+    struct csrconv_patch one;
+    int64_t fit;
+    if (!csrconv_patch_make(shape, 1, rows, columns, vector, &one) || one.span > words)
+        return 0;
+    fit = 1 + (words - one.span) / one.image_pitch;
+    return smaller(smaller(fit, CSRCONV_MOST_TILE_IMAGES - 1), shape->g.batch);
 }
 
-/* Tiles of whole rows, of several images where an image is small: all that hold `outputs`. */
-static void consider_tiles(struct search *s, struct csrconv_block_tiling *t, int64_t outputs)
+/* Tiles of `columns`, of as many images as fit: of all rows or a few, cut evenly. */
+static void consider_rows(struct search *s, struct csrconv_block_tiling *t, int64_t columns,
+                          int64_t vector, int64_t words)
 {
     const struct csrconv_shape *shape = &s->problem->shape;
-    const int64_t side = CSRCONV_MOST_TILE_SIDE - 1;
-    const int64_t column_cuts = round_up_quotient(shape->out_w, smaller(outputs, side));
-    const int64_t columns = round_up_quotient(shape->out_w, column_cuts);
-    const int64_t tallest = smaller(smaller(outputs / columns, side), shape->out_h);
-    const int64_t row_cuts = round_up_quotient(shape->out_h, tallest);
-    int64_t last = 0;
-    for (int64_t cuts = row_cuts; cuts < row_cuts + CUTS && cuts <= shape->out_h; cuts++) {
+    struct csrconv_patch line;
+    int64_t tallest, cuts, last = 0;
+    if (!csrconv_patch_make(shape, 1, 1, columns, vector, &line))
+        return;
+    tallest = smaller(smaller((words - columns) / line.pitch + 1, CSRCONV_MOST_TILE_SIDE - 1),
+                      shape->out_h);
+    cuts = round_up_quotient(shape->out_h, tallest);
+    for (int64_t end = cuts + CUTS; cuts < end && cuts <= shape->out_h; cuts++) {
         const int64_t rows = round_up_quotient(shape->out_h, cuts);
-        const int64_t fit = smaller(outputs / (rows * columns), CSRCONV_MOST_TILE_IMAGES - 1);
-        const int64_t image_tiles = round_up_quotient(shape->g.batch, smaller(fit, shape->g.batch));
-        if (rows != last)
-            consider_tile(s, t, round_up_quotient(shape->g.batch, image_tiles), rows, columns);
+        const int64_t fit = images_that_fit(shape, rows, columns, vector, words);
+        if (!fit || rows == last)
+            continue;
         last = rows;
+        t->image_tiles = round_up_quotient(shape->g.batch, fit);
+        if (csrconv_patch_make(shape, round_up_quotient(shape->g.batch, t->image_tiles), rows,
+                               columns, vector, &t->patch))
+            consider_tiling(s, t);
     }
+}
+
+/* Tiles of whole lines where the lanes hold them, copied as wide as can be or float by float. */
+static void consider_tiles(struct search *s, struct csrconv_block_tiling *t, int64_t words)
+{
+    const struct csrconv_shape *shape = &s->problem->shape;
+    const int64_t cuts =
+        round_up_quotient(shape->out_w, smaller(words, CSRCONV_MOST_TILE_SIDE - 1));
+    const int64_t columns = round_up_quotient(shape->out_w, cuts);
+    const int64_t widest = csrconv_patch_widest(shape, columns);
+    for (int64_t vector = 1; vector <= widest; vector *= 2)
+        consider_rows(s, t, columns, vector, words);
 }
 
 /* More warps than there are filters to share would idle. */
@@ -136,7 +165,7 @@ static void consider_kernel(struct search *s, int kernel)
                                               .producers = warps / 4 };
             if (warps + t.producers > most || is_too_wide(&s->problem->shape, &t))
                 continue;
-            consider_tiles(s, &t, csrconv_block_passes(&t) * WARP);
+            consider_tiles(s, &t, csrconv_block_words(&t));
         }
 }
 

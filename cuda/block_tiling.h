@@ -19,7 +19,7 @@ struct csrconv_block_kernel {
     int registers;    /* at the most, for each thread */
 };
 
-enum { CSRCONV_BLOCK_KERNELS = 26, CSRCONV_MOST_WARP_FILTERS = 8 };
+enum { CSRCONV_BLOCK_KERNELS = 29, CSRCONV_MOST_WARP_FILTERS = 8 };
 extern const struct csrconv_block_kernel csrconv_block_kernels[CSRCONV_BLOCK_KERNELS];
 
 /* What the choice has to know of a GPU. */
@@ -35,6 +35,7 @@ struct csrconv_block_tiling {
     int64_t filter_ways, pixel_ways, producers; /* warps */
     struct csrconv_patch patch;
     int64_t stage_channels, stages, ring; /* channels of a stage, stages, and stages held */
+    int64_t stage_floats;                 /* with what idle lanes read beyond the last channel */
     int64_t filter_tiles;                 /* of a group of the convolution */
     int64_t image_tiles, row_tiles, column_tiles;
     int64_t blocks;       /* of the whole batch */
@@ -43,10 +44,10 @@ struct csrconv_block_tiling {
     double us;            /* estimated, of the whole batch */
 };
 
-/* Passes of 32 outputs over the lanes of a block's pixel ways. */
-static inline int64_t csrconv_block_passes(const struct csrconv_block_tiling *tiling)
+/* Words of the patch that the lanes of a block's pixel ways begin at. */
+static inline int64_t csrconv_block_words(const struct csrconv_block_tiling *tiling)
 {
-    return csrconv_block_kernels[tiling->kernel].pixels * tiling->pixel_ways;
+    return csrconv_block_kernels[tiling->kernel].pixels * tiling->pixel_ways * CSRCONV_LANES;
 }
 
 /* Filters that a block computes. */

@@ -20,16 +20,18 @@ template <bool AHEAD> static tiled_kernel kernel_at(int index)
         convolve_tiled<1, 1, AHEAD, 640>,  convolve_tiled<1, 2, AHEAD, 640>,
         convolve_tiled<1, 4, AHEAD, 640>,  convolve_tiled<1, 8, AHEAD, 640>,
         convolve_tiled<2, 4, AHEAD, 640>,  convolve_tiled<2, 7, AHEAD, 640>,
-        convolve_tiled<2, 8, AHEAD, 640>,  convolve_tiled<2, 11, AHEAD, 640>,
-        convolve_tiled<2, 12, AHEAD, 640>, convolve_tiled<2, 13, AHEAD, 640>,
-        convolve_tiled<2, 14, AHEAD, 640>, convolve_tiled<4, 2, AHEAD, 640>,
+        convolve_tiled<2, 8, AHEAD, 640>,  convolve_tiled<2, 12, AHEAD, 640>,
+        convolve_tiled<2, 13, AHEAD, 640>, convolve_tiled<2, 14, AHEAD, 640>,
+        convolve_tiled<2, 16, AHEAD, 640>, convolve_tiled<4, 2, AHEAD, 640>,
         convolve_tiled<4, 4, AHEAD, 640>,  convolve_tiled<4, 5, AHEAD, 640>,
         convolve_tiled<4, 6, AHEAD, 640>,  convolve_tiled<4, 7, AHEAD, 640>,
-        convolve_tiled<4, 8, AHEAD, 640>,  convolve_tiled<4, 13, AHEAD, 384>,
-        convolve_tiled<4, 14, AHEAD, 384>, convolve_tiled<8, 1, AHEAD, 640>,
-        convolve_tiled<8, 2, AHEAD, 640>,  convolve_tiled<8, 4, AHEAD, 640>,
-        convolve_tiled<8, 5, AHEAD, 512>,  convolve_tiled<8, 6, AHEAD, 512>,
-        convolve_tiled<8, 7, AHEAD, 384>,  convolve_tiled<8, 8, AHEAD, 384>,
+        convolve_tiled<4, 8, AHEAD, 640>,  convolve_tiled<4, 10, AHEAD, 640>,
+        convolve_tiled<4, 12, AHEAD, 512>, convolve_tiled<4, 13, AHEAD, 512>,
+        convolve_tiled<4, 14, AHEAD, 512>, convolve_tiled<8, 1, AHEAD, 640>,
+        convolve_tiled<8, 2, AHEAD, 640>,  convolve_tiled<8, 3, AHEAD, 640>,
+        convolve_tiled<8, 4, AHEAD, 640>,  convolve_tiled<8, 5, AHEAD, 640>,
+        convolve_tiled<8, 6, AHEAD, 640>,  convolve_tiled<8, 7, AHEAD, 640>,
+        convolve_tiled<8, 8, AHEAD, 512>
     };
     return kernels[index];
 }
@@ -41,7 +43,7 @@ struct tiled {
     /* On the device. */
     csrconv_quad *quads;
     int64_t *start, *filter;
-    csrconv_slot *slots;
+    int32_t *places, *row_phases, *column_phases;
     float *bias;
 };
 
@@ -85,7 +87,9 @@ static void tiled_destroy(const struct csrconv_memory *memory, void *state)
     csrconv_cuda_free(t->quads);
     csrconv_cuda_free(t->start);
     csrconv_cuda_free(t->filter);
-    csrconv_cuda_free(t->slots);
+    csrconv_cuda_free(t->places);
+    csrconv_cuda_free(t->row_phases);
+    csrconv_cuda_free(t->column_phases);
     csrconv_cuda_free(t->bias);
     csrconv_release(memory, t);
 }
@@ -112,17 +116,37 @@ static csrconv_status upload_streams(const struct csrconv_problem *problem,
     return status;
 }
 
-static csrconv_status upload_slots(struct csrconv_memory *memory, tiled *t, int64_t *wavefronts)
+static csrconv_status upload_places(struct csrconv_memory *memory, tiled *t)
 {
-    const int64_t passes = csrconv_block_passes(&t->tiling);
-    csrconv_slot *slots;
-    csrconv_status status =
-        csrconv_allocate(memory, passes * WARP, sizeof *slots, reinterpret_cast<void **>(&slots));
+    const int64_t words = csrconv_block_words(&t->tiling);
+    void *places;
+    csrconv_status status = csrconv_allocate(memory, words, sizeof(int32_t), &places);
     if (status)
         return status;
-    *wavefronts = csrconv_patch_slots(&t->tiling.patch, passes, slots);
-    status = upload(memory, slots, passes * WARP, &t->slots);
-    csrconv_release(memory, slots);
+    csrconv_patch_places(&t->tiling.patch, words, static_cast<int32_t *>(places));
+    status = upload(memory, static_cast<int32_t *>(places), words, &t->places);
+    csrconv_release(memory, places);
+    return status;
+}
+
+/* Of both axes, if one of them has a stride. */
+static csrconv_status upload_phases(const struct csrconv_shape *shape,
+                                    struct csrconv_memory *memory, tiled *t)
+{
+    const int64_t rows = shape->g.stride_h, columns = shape->g.stride_w;
+    void *phases;
+    if (rows == 1 && columns == 1)
+        return CSRCONV_OK;
+    csrconv_status status = csrconv_allocate(memory, rows + columns, sizeof(int32_t), &phases);
+    if (status)
+        return status;
+    int32_t *of_rows = static_cast<int32_t *>(phases), *of_columns = of_rows + rows;
+    csrconv_patch_row_phases(shape, &t->tiling.patch, of_rows);
+    csrconv_patch_column_phases(shape, &t->tiling.patch, of_columns);
+    status = upload(memory, of_rows, rows, &t->row_phases);
+    if (!status)
+        status = upload(memory, of_columns, columns, &t->column_phases);
+    csrconv_release(memory, phases);
     return status;
 }
 
@@ -135,7 +159,9 @@ static tiled_args args_of(const struct csrconv_problem *problem, const tiled *t)
         .quads = reinterpret_cast<const int4 *>(t->quads),
         .start = t->start,
         .filter = t->filter,
-        .slots = t->slots,
+        .places = t->places,
+        .row_phases = t->row_phases,
+        .column_phases = t->column_phases,
         .in = nullptr,
         .out = nullptr,
         .epilogue = {},
@@ -149,6 +175,8 @@ static tiled_args args_of(const struct csrconv_problem *problem, const tiled *t)
         .pad_top = g->pad_top,
         .pad_left = g->pad_left,
         .group_channels = shape->group_channels,
+        .stride_h = g->stride_h,
+        .stride_w = g->stride_w,
         .out_h = shape->out_h,
         .out_w = shape->out_w,
         .out_plane = shape->out_plane,
@@ -163,13 +191,13 @@ static tiled_args args_of(const struct csrconv_problem *problem, const tiled *t)
         .ring = static_cast<int>(tiling->ring),
         .stages = static_cast<int>(tiling->stages),
         .stage_channels = static_cast<int>(tiling->stage_channels),
-        .stage_floats = static_cast<int>(tiling->stage_channels * tiling->patch.channel_pitch),
+        .stage_floats = static_cast<int>(tiling->stage_floats),
         .vector = 1,
         .is_streaming = !problem->without.eviction,
     };
 }
 
-static void explain(const tiled *t, int64_t wavefronts, struct csrconv_prepared *prepared)
+static void explain(const tiled *t, struct csrconv_prepared *prepared)
 {
     const csrconv_block_tiling *c = &t->tiling;
     const csrconv_block_kernel *k = &csrconv_block_kernels[c->kernel];
@@ -177,13 +205,13 @@ static void explain(const tiled *t, int64_t wavefronts, struct csrconv_prepared 
     snprintf(prepared->detail, sizeof prepared->detail,
              "%d filters x %d pixels a lane, %" PRId64 " x %" PRId64
              " warps (filters x pixels) and %" PRId64 " that stage; tiles of %" PRId64
-             " images x %" PRId64 " x %" PRId64 " outputs, %" PRId64
-             " wavefronts for each nonzero; %" PRId64 " stages of %" PRId64 " channels, %" PRId64
+             " images x %" PRId64 " x %" PRId64 " outputs in %" PRId64 " words; %" PRId64
+             " stages of %" PRId64 " channels, %" PRId64
              " held, borders made while staging %" PRId64 " floats at a time; %" PRId64
              " blocks, %" PRId64 " bytes shared, %" PRId64 " blocks a multiprocessor",
              k->filters, k->pixels, c->filter_ways, c->pixel_ways, c->producers, p->images, p->rows,
-             p->columns, wavefronts, c->stages, c->stage_channels, c->ring, p->vector, c->blocks,
-             c->shared_bytes, c->residents);
+             p->columns, csrconv_block_words(c), c->stages, c->stage_channels, c->ring, p->vector,
+             c->blocks, c->shared_bytes, c->residents);
 }
 
 /* All that the device has: the limit is the kernel's, whatever plan it runs for. */
@@ -204,21 +232,20 @@ csrconv_status csrconv_tiled_prepare_as(const struct csrconv_problem *problem,
                                         struct csrconv_prepared *prepared)
 {
     struct csrconv_memory *memory = &prepared->memory;
-    int64_t wavefronts = 0;
     csrconv_status status = csrconv_allocate(memory, 1, sizeof(tiled), &prepared->state);
     if (status)
         return status;
     tiled *t = static_cast<tiled *>(prepared->state);
     *t = tiled{};
     t->tiling = *tiling;
-    if ((status = upload_streams(problem, memory, t)) ||
-        (status = upload_slots(memory, t, &wavefronts)) ||
+    if ((status = upload_streams(problem, memory, t)) || (status = upload_places(memory, t)) ||
+        (status = upload_phases(&problem->shape, memory, t)) ||
         (status = csrconv_cuda_upload_bias(problem, memory, &t->bias)))
         return status;
     t->kernel = problem->without.staged_offsets ? kernel_at<false>(tiling->kernel)
                                                 : kernel_at<true>(tiling->kernel);
     t->args = args_of(problem, t);
-    explain(t, wavefronts, prepared);
+    explain(t, prepared);
     return allow_shared(t->kernel);
 }
 

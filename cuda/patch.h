@@ -1,9 +1,13 @@
 /*
- * The part of an input channel that a block of threads works on, as it lies in shared memory, and
- * which lane takes which output: host code, without a call of CUDA's.
+ * The part of an input channel that a block of threads works on, as it lies in shared memory: host
+ * code, without a call of CUDA's.
  *
- * A tile is `images` x `rows` x `columns` of outputs. The input that it reads, zero borders
- * included, is the patch: `height` x `width` of each image, a row every `pitch` floats.
+ * A tile is `images` x `rows` x `columns` of outputs. What it reads of a channel, zero borders
+ * included, is laid out such that neighbouring outputs read neighbouring words for every weight:
+ * lane i of a pass reads word 32 * pass + i, plus an offset that is the weight's and the same for
+ * all. A stride is taken out by splitting rows and columns into phases, a plane for each phase that
+ * a weight meets. Where there is no stride, rows share the zeros between them: the border on the
+ * right of one is that on the left of the next, and images share those above and below.
  */
 #ifndef CSRCONV_CUDA_PATCH_H
 #define CSRCONV_CUDA_PATCH_H
@@ -13,48 +17,49 @@
 #include <stdbool.h>
 
 enum {
-    CSRCONV_BANKS = 32, /* of shared memory, a word wide; and lanes of a warp */
-    CSRCONV_MOST_TILE_IMAGES = 1 << 10,
+    CSRCONV_LANES = 32,
+    CSRCONV_MOST_TILE_IMAGES = 1 << 10, /* places are packed into 31 bits */
     CSRCONV_MOST_TILE_SIDE = 1 << 10
 };
 
 struct csrconv_patch {
     int64_t images, rows, columns;
-    int64_t stride_h, stride_w;
-    int64_t height, width;
-    int64_t vector; /* floats that a copy brings at once, if the caller's pointer allows */
-    int64_t lead;   /* floats before the first of the patch, so that the input's are aligned */
-    int64_t pitch, image_pitch, channel_pitch; /* floats from a row, image, channel to the next */
+    int64_t height, width; /* of the input that an image's outputs read, borders included */
+    int64_t row_phases, column_phases; /* that weights meet */
+    int64_t vector;                    /* floats that a copy brings at once, if pointers allow */
+    int64_t lead; /* floats before the first, so that the input's are aligned */
+    int64_t pitch, image_pitch, plane; /* floats from a row, image, phase to the next */
+    int64_t channel;                   /* floats from a channel to the next */
+    int64_t span;                      /* words from the first output's to past the last one's */
 };
 
 /*
- * The patch of a tile, its pitches such that the outputs of `passes` * CSRCONV_BANKS slots meet
- * each bank as evenly as they can: an output reads bank (its address + the nonzero's offset) mod
- * CSRCONV_BANKS, and the offset is the same for all. False if it is larger than any shared memory.
+ * The patch of a tile, for copies of `vector` floats (1, or csrconv_patch_widest). False if it is
+ * larger than any shared memory.
  */
 bool csrconv_patch_make(const struct csrconv_shape *shape, int64_t images, int64_t rows,
-                        int64_t columns, int64_t passes, struct csrconv_patch *patch);
+                        int64_t columns, int64_t vector, struct csrconv_patch *patch);
 
-/* Floats from the start of a channel to the window of an output of the tile. */
-static inline int64_t csrconv_patch_at(const struct csrconv_patch *patch, int64_t image,
-                                       int64_t row, int64_t column)
-{
-    return patch->lead + image * patch->image_pitch + row * patch->stride_h * patch->pitch +
-           column * patch->stride_w;
-}
+/* Floats of the widest copies (1, 2 or 4) that keep to the input's rows, of tiles so wide. */
+int64_t csrconv_patch_widest(const struct csrconv_shape *shape, int64_t columns);
 
-/* What a lane does in one pass: the output's place in the tile, and where its window begins. */
-struct csrconv_slot {
-    int32_t offset; /* bytes; of an unused slot, a word that is there */
-    int32_t place;  /* image << 20 | row << 10 | column; -1: unused */
-};
+/* Floats from the start of a channel to the input of weight (r, s) for the tile's first output. */
+int64_t csrconv_patch_offset(const struct csrconv_shape *shape, const struct csrconv_patch *patch,
+                             int64_t r, int64_t s);
 
 /*
- * Fills passes * CSRCONV_BANKS slots, a pass after the other. Lanes take outputs by bank, so that
- * the lanes of a pass meet no bank twice as long as no bank has more outputs than there are passes.
- * Returns the wavefronts that the passes take: `passes` if no two lanes meet.
+ * Where the phases' planes begin: offsets[phase] in floats, -1 where no weight meets the phase. Of
+ * the rows (stride_h entries) or of the columns (stride_w).
  */
-int64_t csrconv_patch_slots(const struct csrconv_patch *patch, int64_t passes,
-                            struct csrconv_slot *slots);
+void csrconv_patch_row_phases(const struct csrconv_shape *shape, const struct csrconv_patch *patch,
+                              int32_t *offsets);
+void csrconv_patch_column_phases(const struct csrconv_shape *shape,
+                                 const struct csrconv_patch *patch, int32_t *offsets);
+
+/*
+ * Which output each of `words` words belongs to: image << 20 | row << 10 | column within the tile,
+ * or -1 for one between rows, between images or past the last.
+ */
+void csrconv_patch_places(const struct csrconv_patch *patch, int64_t words, int32_t *places);
 
 #endif

@@ -21,15 +21,16 @@ enum { WARP = 32, BARRIER_FLOATS = 64 };
 /* Everything that a launch needs; sizes of a block's own things are ints. */
 struct tiled_args {
     const int4 *quads;
-    const int64_t *start;  /* of a warp's stream in quads */
-    const int64_t *filter; /* of a warp, FILTERS of them, -1: none */
-    const csrconv_slot *slots;
+    const int64_t *start;                      /* of a warp's stream in quads */
+    const int64_t *filter;                     /* of a warp, FILTERS of them, -1: none */
+    const int32_t *places;                     /* of a tile's words: csrconv_patch_places */
+    const int32_t *row_phases, *column_phases; /* where a stride's phases begin; NULL: no stride */
     const float *in;
     float *out;
     csrconv::epilogue epilogue;
     csrconv_patch patch;
     int64_t n, in_stride, out_stride;
-    int64_t height, width, plane, pad_top, pad_left, group_channels;
+    int64_t height, width, plane, pad_top, pad_left, group_channels, stride_h, stride_w;
     int64_t out_h, out_w, out_plane;
     int64_t first_image_tile;                  /* of this launch */
     unsigned filter_tiles, group_filter_tiles; /* of all groups, and of one */
@@ -69,8 +70,8 @@ static __device__ block_place place_of(const tiled_args &a)
     b.row = static_cast<int64_t>(block % a.row_tiles) * p.rows;
     b.image = (a.first_image_tile + block / a.row_tiles) * p.images;
     b.images = static_cast<int>(a.n - b.image < p.images ? a.n - b.image : p.images);
-    b.input_row = b.row * p.stride_h - a.pad_top;
-    b.input_column = b.column * p.stride_w - a.pad_left;
+    b.input_row = b.row * a.stride_h - a.pad_top;
+    b.input_column = b.column * a.stride_w - a.pad_left;
     b.top = clamp_to(-b.input_row, p.height);
     b.bottom = clamp_to(a.height - b.input_row, p.height);
     b.left = clamp_to(-b.input_column, p.width);
@@ -78,36 +79,29 @@ static __device__ block_place place_of(const tiled_args &a)
     return b;
 }
 
-/* Zeros where the patch lies outside the image: in all stages, once, as no copy writes there. */
-static __device__ void clear_borders(const tiled_args &a, const block_place &b, float *ring)
+/* Zeros all over a stage, of which the borders stay: no copy writes there. */
+static __device__ void clear_stage(const tiled_args &a, float *stage)
 {
-    const int width = static_cast<int>(a.patch.width), height = static_cast<int>(a.patch.height);
-    const int channels = static_cast<int>(a.ring * a.stage_channels);
-    for (int i = threadIdx.x; i < b.images * height * width; i += blockDim.x) {
-        const int x = i % width, y = i / width % height, image = i / width / height;
-        float *at = ring + a.patch.lead + image * a.patch.image_pitch + y * a.patch.pitch + x;
-        if (y >= b.top && y < b.bottom && x >= b.left && x < b.right)
-            continue;
-        for (int c = 0; c < channels; c++)
-            at[c * a.patch.channel_pitch] = 0.0F;
-    }
+    float4 *quads = reinterpret_cast<float4 *>(stage);
+    for (int i = threadIdx.x; i < a.stage_floats / 4; i += blockDim.x)
+        quads[i] = float4{ 0.0F, 0.0F, 0.0F, 0.0F };
 }
 
 /* --------------------------------------------------------------------------------------- staging
  */
 
 /*
- * The inside of one channel's patch in pieces of FLOATS floats. `threads` threads take neighbouring
- * pieces; where there are more threads than pieces, they share the channels, too. A thread goes
- * from a piece to its next by adding a step to the piece's column, row and image.
+ * What of one channel's patch lies inside the image, in pieces of FLOATS floats. `threads` threads
+ * take neighbouring pieces; where there are more threads than pieces, they share the channels, too.
+ * A thread goes from a piece to its next by adding a step to the piece's column, row and image.
  */
 struct staging {
     int across, down, pieces; /* in a row; rows; in all */
     int step, step_column, step_row, step_image;
     int piece, column, row, image; /* the thread's first */
     int channel, sharing;          /* its first channel, and how far to its next */
-    const float *from;             /* of the patch's inside in the first channel */
-    int to;                        /* floats from a stage's start */
+    int top, left;                 /* of the inside in the patch */
+    const float *from;             /* of the inside in the first channel */
 };
 
 template <int FLOATS>
@@ -130,10 +124,46 @@ static __device__ staging staging_of(const tiled_args &a, const block_place &b, 
     s.row = s.piece / s.across % s.down;
     s.image = s.piece / s.across / s.down;
     s.channel = thread / s.step;
+    s.top = b.top;
+    s.left = b.left;
     s.from = a.in + b.image * a.in_stride + b.group * a.group_channels * a.plane +
              (b.input_row + b.top) * a.width + b.input_column + b.left;
-    s.to = static_cast<int>(a.patch.lead + b.top * a.patch.pitch + b.left);
     return s;
+}
+
+/* Where a row and a column of the patch lie in a channel of a stage; less than 0: nowhere. */
+static __device__ __forceinline__ int patch_at(const tiled_args &a, int row, int column)
+{
+    const int pitch = static_cast<int>(a.patch.pitch), lead = static_cast<int>(a.patch.lead);
+    if (!a.row_phases)
+        return lead + row * pitch + column;
+    const int stride_h = static_cast<int>(a.stride_h);
+    const int stride_w = static_cast<int>(a.stride_w);
+    const int down = __ldg(a.row_phases + row % stride_h);
+    const int across = __ldg(a.column_phases + column % stride_w);
+    return down < 0 || across < 0
+               ? -1
+               : lead + down + across + row / stride_h * pitch + column / stride_w;
+}
+
+/* Begins the copies of a piece from every sharing-th channel. */
+template <int FLOATS>
+static __device__ __forceinline__ void copy_piece(float *to, const float *from, int to_step,
+                                                  int64_t from_step, int count)
+{
+    enum { AT_ONCE = 4 };
+    for (; count >= AT_ONCE; count -= AT_ONCE) {
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            csrconv::copy_floats<FLOATS>(to + i * to_step, from + i * from_step);
+        to += AT_ONCE * to_step;
+        from += AT_ONCE * from_step;
+    }
+    for (; count > 0; count--) {
+        csrconv::copy_floats<FLOATS>(to, from);
+        to += to_step;
+        from += from_step;
+    }
 }
 
 /* Begins the copies of `channels` channels from `channel` on. */
@@ -142,20 +172,16 @@ static __device__ void fill_stage(const tiled_args &a, const staging &s, float *
                                   int64_t channel, int channels)
 {
     const int64_t from_step = s.sharing * a.plane;
-    const int to_step = s.sharing * static_cast<int>(a.patch.channel_pitch);
+    const int step = static_cast<int>(a.patch.channel);
+    const int count = (channels - s.channel + s.sharing - 1) / s.sharing;
     int column = s.column, row = s.row, image = s.image;
     for (int piece = s.piece; piece < s.pieces; piece += s.step) {
+        const int at = patch_at(a, s.top + row, s.left + column * FLOATS);
         const float *from = s.from + (channel + s.channel) * a.plane + image * a.in_stride +
                             row * a.width + column * FLOATS;
-        float *to = stage + s.to + s.channel * static_cast<int>(a.patch.channel_pitch) +
-                    image * static_cast<int>(a.patch.image_pitch) +
-                    row * static_cast<int>(a.patch.pitch) + column * FLOATS;
-#pragma unroll 4
-        for (int c = s.channel; c < channels; c += s.sharing) {
-            csrconv::copy_floats<FLOATS>(to, from);
-            from += from_step;
-            to += to_step;
-        }
+        float *to = stage + s.channel * step + image * static_cast<int>(a.patch.image_pitch) + at;
+        if (at >= 0)
+            copy_piece<FLOATS>(to, from, s.sharing * step, from_step, count);
         column += s.step_column;
         row += s.step_row + (column >= s.across);
         column -= column >= s.across ? s.across : 0;
@@ -170,13 +196,15 @@ static __device__ int channels_of(const tiled_args &a, int stage)
     return left < a.stage_channels ? static_cast<int>(left) : a.stage_channels;
 }
 
-/* The first round, by all threads. */
+/* The first round, by all threads: each stage is cleared before it is filled. */
 template <int FLOATS>
 static __device__ void fill_first(const tiled_args &a, const block_place &b,
                                   const csrconv::stage_ring &ring, float *stages)
 {
     const staging s = staging_of<FLOATS>(a, b, threadIdx.x, blockDim.x);
     for (int stage = 0; stage < a.ring; stage++) {
+        clear_stage(a, stages + stage * a.stage_floats);
+        __syncthreads();
         if (s.pieces)
             fill_stage<FLOATS>(a, s, stages + stage * a.stage_floats,
                                static_cast<int64_t>(stage) * a.stage_channels,
@@ -231,48 +259,48 @@ template <bool AHEAD> struct quad_stream {
     }
 };
 
+/* `inputs`: the lane's word for a weight with no offset; those of the passes follow 32 words apart.
+ */
 template <int PIXELS>
-static __device__ __forceinline__ void add_products(float (&sums)[PIXELS], const char *stage,
-                                                    const int (&windows)[PIXELS], int offset,
-                                                    int bits)
+static __device__ __forceinline__ void add_products(float (&sums)[PIXELS], const char *inputs,
+                                                    int offset, int bits)
 {
     const float value = __int_as_float(bits);
+    const float *at = reinterpret_cast<const float *>(inputs + offset);
 #pragma unroll
     for (int j = 0; j < PIXELS; j++)
-        sums[j] =
-            fmaf(value, *reinterpret_cast<const float *>(stage + (offset + windows[j])), sums[j]);
+        sums[j] = fmaf(value, at[j * WARP], sums[j]);
 }
 
 template <int PIXELS>
-static __device__ __forceinline__ void add_quad(float (&sums)[PIXELS], const char *stage,
-                                                const int (&windows)[PIXELS], const int4 &quad)
+static __device__ __forceinline__ void add_quad(float (&sums)[PIXELS], const char *inputs,
+                                                const int4 &quad)
 {
-    add_products(sums, stage, windows, quad.x, quad.y);
-    add_products(sums, stage, windows, quad.z, quad.w);
+    add_products(sums, inputs, quad.x, quad.y);
+    add_products(sums, inputs, quad.z, quad.w);
 }
 
 /* The nonzeros of one filter in one stage. Two quads at a time, so that none is moved. */
 template <int PIXELS, bool AHEAD>
-static __device__ __forceinline__ void add_filter(float (&sums)[PIXELS], const char *stage,
-                                                  const int (&windows)[PIXELS], int count,
-                                                  quad_stream<AHEAD> &stream)
+static __device__ __forceinline__ void add_filter(float (&sums)[PIXELS], const char *inputs,
+                                                  int count, quad_stream<AHEAD> &stream)
 {
 #pragma unroll 1
     for (; AHEAD && count >= 4; count -= 4) {
         const int4 first = stream.first;
         stream.first = __ldg(stream.at);
-        add_quad(sums, stage, windows, first);
+        add_quad(sums, inputs, first);
         const int4 second = stream.second;
         stream.second = __ldg(stream.at + 1);
-        add_quad(sums, stage, windows, second);
+        add_quad(sums, inputs, second);
         stream.at += 2;
     }
 #pragma unroll 1
     for (; count >= 2; count -= 2)
-        add_quad(sums, stage, windows, stream.next());
+        add_quad(sums, inputs, stream.next());
     if (count) {
         const int4 quad = stream.next();
-        add_products(sums, stage, windows, quad.x, quad.y);
+        add_products(sums, inputs, quad.x, quad.y);
     }
 }
 
@@ -298,13 +326,13 @@ static __device__ __forceinline__ int64_t output_of(const tiled_args &a, const b
 }
 
 template <int FILTERS, int PIXELS>
-static __device__ void store(const tiled_args &a, const block_place &b, const csrconv_slot *slots,
+static __device__ void store(const tiled_args &a, const block_place &b, const int32_t *places,
                              const int64_t *list, const float (&sums)[FILTERS][PIXELS])
 {
     int64_t pixels[PIXELS];
 #pragma unroll
     for (int j = 0; j < PIXELS; j++)
-        pixels[j] = output_of(a, b, slots[j * WARP].place);
+        pixels[j] = output_of(a, b, __ldg(places + j * WARP));
 #pragma unroll
     for (int f = 0; f < FILTERS; f++) {
         const int64_t filter = __ldg(list + f), plane = filter * a.out_plane;
@@ -329,27 +357,24 @@ static __device__ void consume(const tiled_args &a, unsigned filter_tile,
 {
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const int64_t list = static_cast<int64_t>(filter_tile) * a.filter_ways + warp % a.filter_ways;
-    const csrconv_slot *slots = a.slots + warp / a.filter_ways * PIXELS * WARP + lane;
+    const int first_word = warp / a.filter_ways * PIXELS * WARP + lane;
     quad_stream<AHEAD> stream(a.quads + __ldg(a.start + list));
     float sums[FILTERS][PIXELS] = {};
-    int windows[PIXELS];
-#pragma unroll
-    for (int j = 0; j < PIXELS; j++)
-        windows[j] = slots[j * WARP].offset;
     csrconv::ring_place place = { 0, 0 };
     for (int stage = 0; stage < a.stages; stage++, place.step(a.ring)) {
-        const char *at = reinterpret_cast<const char *>(stages + place.slot * a.stage_floats);
+        const char *inputs =
+            reinterpret_cast<const char *>(stages + place.slot * a.stage_floats + first_word);
         const int4 counts = stream.next();
         csrconv::ring_wait_full(ring, place);
 #pragma unroll
         for (int f = 0; f < FILTERS; f++)
-            add_filter(sums[f], at, windows, count_of(counts, f), stream);
+            add_filter(sums[f], inputs, count_of(counts, f), stream);
         __syncwarp();
         if (lane == 0)
             csrconv::barrier_arrive(&ring.empty[place.slot]);
     }
     /* Found out again, rather than kept in registers all the while. */
-    store(a, place_of(a), slots, a.filter + list * FILTERS, sums);
+    store(a, place_of(a), a.places + first_word, a.filter + list * FILTERS, sums);
 }
 
 template <int FILTERS, int PIXELS, bool AHEAD, int THREADS>
@@ -362,8 +387,6 @@ static __global__ void __launch_bounds__(THREADS, 1)
     const block_place b = place_of(a);
     if (threadIdx.x == 0)
         csrconv::ring_init(ring, a.ring, blockDim.x, a.producers, a.consumers);
-    clear_borders(a, b, stages);
-    __syncthreads();
     if (a.vector == 4)
         fill_first<4>(a, b, ring, stages);
     else if (a.vector == 2)
