@@ -271,6 +271,7 @@ static int bench(const struct bench_options *o, int *wanted)
         return complain(EXIT_REFUSED, "--graph", "needs a CUDA device, the device is %s",
                         request.device_name);
     fprintf(stderr, "device: %s\n", request.device_name);
+    selection_warn_of_threads(request.device, &o->threads);
     code = problems_input(&problems, &list);
     if (!code)
         code = bench_list(o, &request, &list);

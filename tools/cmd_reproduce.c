@@ -258,6 +258,7 @@ static int reproduce(const struct reproduce_options *o, struct work *work)
         return code;
     request.wanted = work->wanted;
     fprintf(stderr, "device: %s\n", request.device_name);
+    selection_warn_of_threads(request.device, &o->threads);
     code = reproduce_files_open(o->out, &work->reproduction, &files);
     if (!code)
         code = measure(o, &request, work);
