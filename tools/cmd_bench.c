@@ -270,6 +270,8 @@ static int bench(const struct bench_options *o, int *wanted)
     if (o->is_graph && request.device != CSRCONV_DEVICE_CUDA)
         return complain(EXIT_REFUSED, "--graph", "needs a CUDA device, the device is %s",
                         request.device_name);
+    if (o->is_graph)
+        return complain(EXIT_REFUSED, "--graph", "whole networks cannot be captured yet");
     fprintf(stderr, "device: %s\n", request.device_name);
     selection_warn_of_threads(request.device, &o->threads);
     code = problems_input(&problems, &list);
