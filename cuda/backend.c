@@ -1,8 +1,18 @@
 #include "backend.h"
 
 #include "cpu_model.h"
+#include "cuda_model.h"
 #include "cuda_pad.h"
 #include "runtime.h"
+
+#include <stdio.h>
+
+static csrconv_status check_of(int ordinal, cudaError_t error)
+{
+    char what[32];
+    snprintf(what, sizeof what, "cuda:%d", ordinal);
+    return csrconv_cuda_check(error, what);
+}
 
 static csrconv_status count_devices(int ordinal, int *count)
 {
@@ -14,7 +24,19 @@ static csrconv_status count_devices(int ordinal, int *count)
         return csrconv_fail(CSRCONV_NO_DEVICE,
                             "cuda:%d: no NVIDIA driver, or one older than CUDA %d.%d", ordinal,
                             CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
-    return csrconv_fail(CSRCONV_NO_DEVICE, "cuda:%d: %s", ordinal, cudaGetErrorString(error));
+    return check_of(ordinal, error);
+}
+
+/* CSRCONV_OK if this build has machine code for the current GPU. */
+static csrconv_status check_code(int ordinal, const struct csrconv_cuda_device *device)
+{
+    const cudaError_t error = csrconv_cuda_has_code();
+    const csrconv_status status = check_of(ordinal, error);
+    if (status == CSRCONV_NO_DEVICE)
+        return csrconv_fail(
+            status, "cuda:%d has compute capability %d.%d: this build has no code for it (%s)",
+            ordinal, device->capability / 10, device->capability % 10, cudaGetErrorString(error));
+    return status;
 }
 
 csrconv_status csrconv_cuda_usable(int ordinal)
@@ -29,10 +51,8 @@ csrconv_status csrconv_cuda_usable(int ordinal)
     if ((status = csrconv_cuda_enter(ordinal, &previous)))
         return status;
     status = csrconv_cuda_describe(&device);
-    if (!status && csrconv_cuda_has_code())
-        status = csrconv_fail(CSRCONV_NO_DEVICE,
-                              "cuda:%d has compute capability %d.%d: this build has no code for it",
-                              ordinal, device.capability / 10, device.capability % 10);
+    if (!status)
+        status = check_code(ordinal, &device);
     csrconv_cuda_leave(previous);
     return status;
 }
@@ -40,8 +60,14 @@ csrconv_status csrconv_cuda_usable(int ordinal)
 csrconv_status csrconv_cuda_enter(int ordinal, int *previous)
 {
     cudaError_t error = cudaGetDevice(previous);
-    if (!error && *previous != ordinal)
+    if (!error && *previous != ordinal) {
         error = cudaSetDevice(ordinal);
+        if (error)
+            csrconv_cuda_leave(*previous);
+    }
+    /* What an earlier call of the caller's left behind must not pass for a failure of ours. */
+    if (!error)
+        (void)cudaGetLastError();
     return csrconv_cuda_check(error, "the GPU cannot be made current");
 }
 
@@ -57,14 +83,11 @@ double csrconv_cuda_dense_us(const struct csrconv_problem *problem)
 {
     const double lanes = 128.0, share = 0.8, least_us = 5.0;
     const struct csrconv_shape *shape = &problem->shape;
-    const double lowered = (double)shape->g.batch * (double)shape->g.groups *
-                           (double)shape->columns * (double)shape->out_plane;
-    const double lowered_per_us = 0.5e6; /* written once, read once, at some TB/s */
     struct csrconv_cuda_device device;
     if (csrconv_cuda_describe(&device))
         return 0.0;
     return least_us +
            csrconv_dense_products(shape) /
                (share * lanes * device.processors * device.clock_ghz * 1e3) +
-           lowered / lowered_per_us;
+           csrconv_cuda_lowering_us(shape);
 }

@@ -40,7 +40,7 @@ static double block_work(const struct csrconv_block_work *w, const struct csrcon
     const double filters = (double)csrconv_block_filters(t), ways = (double)t->pixel_ways;
     const double tiles = (double)(w->shape->g.groups * t->filter_tiles);
     const double products = w->nonzeros / tiles * ways * (kernel->pixels + list_passes);
-    const double copies = copy_wavefronts / (t->patch.vector == 4 ? 1.6 : 1.0);
+    const double copies = copy_wavefronts / (t->patch.vector == 4 ? 1.3 : 1.1);
     const double staging = staged_floats(w->shape, &t->patch) / CSRCONV_BANKS * copies;
     return products + staging + (double)t->stages * filters * ways * segment_clocks;
 }

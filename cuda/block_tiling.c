@@ -11,10 +11,13 @@
  * warps of 96 registers, or 8 + 4 of 168, are what a multiprocessor's 65,536 registers allow.
  */
 const struct csrconv_block_kernel csrconv_block_kernels[CSRCONV_BLOCK_KERNELS] = {
-    { 1, 1, 640, 96 }, { 1, 2, 640, 96 },  { 1, 4, 640, 96 },   { 1, 8, 640, 96 },
-    { 2, 4, 640, 96 }, { 2, 8, 640, 96 },  { 2, 14, 640, 96 },  { 4, 2, 640, 96 },
-    { 4, 4, 640, 96 }, { 4, 8, 640, 96 },  { 4, 14, 384, 168 }, { 8, 1, 640, 96 },
-    { 8, 2, 640, 96 }, { 8, 4, 512, 128 }, { 8, 8, 384, 168 },
+    { 1, 1, 640, 96 },  { 1, 2, 640, 96 },   { 1, 4, 640, 96 },   { 1, 8, 640, 96 },
+    { 2, 4, 640, 96 },  { 2, 7, 640, 96 },   { 2, 8, 640, 96 },   { 2, 11, 640, 96 },
+    { 2, 12, 640, 96 }, { 2, 13, 640, 96 },  { 2, 14, 640, 96 },  { 4, 2, 640, 96 },
+    { 4, 4, 640, 96 },  { 4, 5, 640, 96 },   { 4, 6, 640, 96 },   { 4, 7, 640, 96 },
+    { 4, 8, 640, 96 },  { 4, 13, 384, 168 }, { 4, 14, 384, 168 }, { 8, 1, 640, 96 },
+    { 8, 2, 640, 96 },  { 8, 4, 640, 96 },   { 8, 5, 512, 128 },  { 8, 6, 512, 128 },
+    { 8, 7, 384, 168 }, { 8, 8, 384, 168 },
 };
 
 enum { MOST_RING = 4, CUTS = 4, WARP = 32, REGISTERS = 65536, MOST_RESIDENT = 2 };
@@ -36,7 +39,9 @@ struct search {
     const struct csrconv_problem *problem;
     const struct csrconv_block_machine *machine;
     struct csrconv_block_work work;
-    struct csrconv_block_tiling best; /* us is 0 while there is none */
+    csrconv_block_tiling_visit visit;
+    void *context;
+    int64_t found;
 };
 
 /* Channels of a stage and stages held, such that all fit; 0 if not one channel does. */
@@ -78,9 +83,18 @@ static void consider_tiling(struct search *s, struct csrconv_block_tiling *t)
             continue;
         count_blocks(&s->problem->shape, t);
         t->us = csrconv_block_cost_us(&s->work, s->machine, t);
-        if (s->best.us == 0.0 || t->us < s->best.us)
-            s->best = *t;
+        s->visit(s->context, t);
+        s->found++;
     }
+}
+
+/* A tile and its patch, if that is no larger than any shared memory. */
+static void consider_tile(struct search *s, struct csrconv_block_tiling *t, int64_t images,
+                          int64_t rows, int64_t columns)
+{
+    if (csrconv_patch_make(&s->problem->shape, images, rows, columns, csrconv_block_passes(t),
+                           &t->patch))
+        consider_tiling(s, t);
 }
 
 /* Tiles of whole rows, of several images where an image is small: all that hold `outputs`. */
@@ -88,8 +102,7 @@ static void consider_tiles(struct search *s, struct csrconv_block_tiling *t, int
 {
     const struct csrconv_shape *shape = &s->problem->shape;
     const int64_t side = CSRCONV_MOST_TILE_SIDE - 1;
-    const int64_t widest = smaller(outputs, side);
-    const int64_t column_cuts = round_up_quotient(shape->out_w, widest);
+    const int64_t column_cuts = round_up_quotient(shape->out_w, smaller(outputs, side));
     const int64_t columns = round_up_quotient(shape->out_w, column_cuts);
     const int64_t tallest = smaller(smaller(outputs / columns, side), shape->out_h);
     const int64_t row_cuts = round_up_quotient(shape->out_h, tallest);
@@ -98,12 +111,9 @@ static void consider_tiles(struct search *s, struct csrconv_block_tiling *t, int
         const int64_t rows = round_up_quotient(shape->out_h, cuts);
         const int64_t fit = smaller(outputs / (rows * columns), CSRCONV_MOST_TILE_IMAGES - 1);
         const int64_t image_tiles = round_up_quotient(shape->g.batch, smaller(fit, shape->g.batch));
-        const int64_t images = round_up_quotient(shape->g.batch, image_tiles);
-        if (rows == last)
-            continue;
+        if (rows != last)
+            consider_tile(s, t, round_up_quotient(shape->g.batch, image_tiles), rows, columns);
         last = rows;
-        csrconv_patch_make(shape, images, rows, columns, csrconv_block_passes(t), &t->patch);
-        consider_tiling(s, t);
     }
 }
 
@@ -130,20 +140,47 @@ static void consider_kernel(struct search *s, int kernel)
         }
 }
 
-csrconv_status csrconv_block_tiling_choose(const struct csrconv_problem *problem,
-                                           const struct csrconv_block_machine *machine,
-                                           struct csrconv_block_tiling *tiling)
+/* Where windows are so far apart that 32 of them do not fit: fewer outputs in a tile. */
+static void consider_small_tiles(struct search *s)
 {
-    struct search s = { .problem = problem, .machine = machine };
-    const csrconv_geometry *g = &problem->shape.g;
+    struct csrconv_block_tiling t = { .filter_ways = 4, .pixel_ways = 1, .producers = 1 };
+    for (int64_t outputs = WARP / 2; outputs >= 1 && !s->found; outputs /= 2)
+        consider_tiles(s, &t, outputs);
+}
+
+int64_t csrconv_block_tiling_each(const struct csrconv_problem *problem,
+                                  const struct csrconv_block_machine *machine,
+                                  csrconv_block_tiling_visit visit, void *context)
+{
+    struct search s = {
+        .problem = problem, .machine = machine, .visit = visit, .context = context
+    };
     csrconv_block_work_init(problem, &s.work);
     for (int kernel = 0; kernel < CSRCONV_BLOCK_KERNELS; kernel++) {
         const struct csrconv_block_kernel *k = &csrconv_block_kernels[kernel];
         if (!problem->without.pixel_tiles || k->filters * k->pixels == 1)
             consider_kernel(&s, kernel);
     }
-    *tiling = s.best;
-    if (s.best.us > 0.0)
+    if (!s.found)
+        consider_small_tiles(&s);
+    return s.found;
+}
+
+static void keep_best(void *context, const struct csrconv_block_tiling *tiling)
+{
+    struct csrconv_block_tiling *best = context;
+    if (best->us == 0.0 || tiling->us < best->us)
+        *best = *tiling;
+}
+
+csrconv_status csrconv_block_tiling_choose(const struct csrconv_problem *problem,
+                                           const struct csrconv_block_machine *machine,
+                                           struct csrconv_block_tiling *tiling)
+{
+    const csrconv_geometry *g = &problem->shape.g;
+    tiling->us = 0.0;
+    if (csrconv_block_tiling_each(problem, machine, keep_best, tiling) &&
+        tiling->blocks / tiling->image_tiles <= INT32_MAX)
         return CSRCONV_OK;
     return csrconv_fail(CSRCONV_NOT_SUPPORTED,
                         "a window of %" PRId64 " x %" PRId64 " with dilation %" PRId64 " x %" PRId64

@@ -19,7 +19,7 @@ struct csrconv_block_kernel {
     int registers;    /* at the most, for each thread */
 };
 
-enum { CSRCONV_BLOCK_KERNELS = 15, CSRCONV_MOST_WARP_FILTERS = 8 };
+enum { CSRCONV_BLOCK_KERNELS = 26, CSRCONV_MOST_WARP_FILTERS = 8 };
 extern const struct csrconv_block_kernel csrconv_block_kernels[CSRCONV_BLOCK_KERNELS];
 
 /* What the choice has to know of a GPU. */
@@ -54,6 +54,15 @@ static inline int64_t csrconv_block_filters(const struct csrconv_block_tiling *t
 {
     return csrconv_block_kernels[tiling->kernel].filters * tiling->filter_ways;
 }
+
+/* Told each tiling that fits, in no order. */
+typedef void (*csrconv_block_tiling_visit)(void *context,
+                                           const struct csrconv_block_tiling *tiling);
+
+/* Visits every tiling that is considered; returns how many. */
+int64_t csrconv_block_tiling_each(const struct csrconv_problem *problem,
+                                  const struct csrconv_block_machine *machine,
+                                  csrconv_block_tiling_visit visit, void *context);
 
 /*
  * The tiling with the least estimated time. CSRCONV_NOT_SUPPORTED if the patch of one channel and

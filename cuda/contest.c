@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
-enum { RUNS = 7 };
+enum { REPLAYS = 7, MOST_RUNS = 20 };
+
+static const float aim_ms = 0.5F; /* of a replay: long against its launch and the events' step */
 
 static int ascending(const void *a, const void *b)
 {
@@ -33,32 +35,97 @@ static void clock_free(struct clock *clock)
         (void)cudaStreamDestroy(clock->stream);
 }
 
-static csrconv_status time_once(const struct clock *clock, csrconv_cuda_attempt attempt,
-                                void *context, int candidate, float *ms)
+/* From the first event to the second, once both are past. */
+static csrconv_status read_clock(const struct clock *clock, float *ms)
 {
-    csrconv_status status;
-    cudaError_t error = cudaEventRecord(clock->start, clock->stream);
-    if ((status = csrconv_cuda_check(error, "event")) ||
-        (status = attempt(context, candidate, clock->stream)))
-        return status;
-    if ((error = cudaEventRecord(clock->end, clock->stream)) ||
-        (error = cudaStreamSynchronize(clock->stream)))
-        return csrconv_cuda_check(error, "a candidate");
-    return csrconv_cuda_check(cudaEventElapsedTime(ms, clock->start, clock->end), "event");
+    cudaError_t error = cudaEventRecord(clock->end, clock->stream);
+    if (!error)
+        error = cudaStreamSynchronize(clock->stream);
+    if (!error)
+        error = cudaEventElapsedTime(ms, clock->start, clock->end);
+    return csrconv_cuda_check(error, "a candidate");
 }
 
-/* The median in microseconds, 0 if the candidate fails. */
+/* One run by itself: what it loads and sets up at its first call is not captured and not timed. */
+static csrconv_status warm_up(const struct clock *clock, csrconv_cuda_attempt attempt,
+                              void *context, int candidate, float *ms)
+{
+    csrconv_status status =
+        csrconv_cuda_check(cudaEventRecord(clock->start, clock->stream), "a candidate");
+    if (!status)
+        status = attempt(context, candidate, clock->stream);
+    return status ? status : read_clock(clock, ms);
+}
+
+static csrconv_status instantiate(cudaGraph_t graph, cudaGraphExec_t *out)
+{
+    const cudaError_t error = cudaGraphInstantiate(out, graph, 0);
+    (void)cudaGraphDestroy(graph);
+    return csrconv_cuda_check(error, "a candidate's graph");
+}
+
+/* A graph of so many runs. The capture ends in any case: the stream is needed again. */
+static csrconv_status capture(const struct clock *clock, csrconv_cuda_attempt attempt,
+                              void *context, int candidate, int runs, cudaGraphExec_t *out)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t ended;
+    csrconv_status status = csrconv_cuda_check(
+        cudaStreamBeginCapture(clock->stream, cudaStreamCaptureModeThreadLocal), "a capture");
+    if (status)
+        return status;
+    for (int i = 0; i < runs && !status; i++)
+        status = attempt(context, candidate, clock->stream);
+    ended = cudaStreamEndCapture(clock->stream, &graph);
+    if (!status)
+        status = csrconv_cuda_check(ended, "the capture of a candidate");
+    if (!status)
+        return instantiate(graph, out);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    (void)cudaGetLastError();
+    return status;
+}
+
+static csrconv_status replay(const struct clock *clock, cudaGraphExec_t graph, float *ms)
+{
+    cudaError_t error = cudaEventRecord(clock->start, clock->stream);
+    if (!error)
+        error = cudaGraphLaunch(graph, clock->stream);
+    return error ? csrconv_cuda_check(error, "a candidate's graph") : read_clock(clock, ms);
+}
+
+/* The median in milliseconds. */
+static csrconv_status time_replays(const struct clock *clock, cudaGraphExec_t graph, float *ms)
+{
+    float samples[REPLAYS];
+    csrconv_status status = replay(clock, graph, &samples[0]);
+    for (int i = 0; i < REPLAYS && !status; i++)
+        status = replay(clock, graph, &samples[i]);
+    if (status)
+        return status;
+    qsort(samples, REPLAYS, sizeof *samples, ascending);
+    *ms = samples[REPLAYS / 2];
+    return CSRCONV_OK;
+}
+
+/* Microseconds of a run, 0 if the candidate fails. */
 static double time_candidate(const struct clock *clock, csrconv_cuda_attempt attempt, void *context,
                              int candidate)
 {
-    float ms[RUNS];
-    if (time_once(clock, attempt, context, candidate, &ms[0]))
+    cudaGraphExec_t graph = NULL;
+    float ms;
+    int runs;
+    csrconv_status status;
+    if (warm_up(clock, attempt, context, candidate, &ms) ||
+        warm_up(clock, attempt, context, candidate, &ms))
         return 0.0;
-    for (int i = 0; i < RUNS; i++)
-        if (time_once(clock, attempt, context, candidate, &ms[i]))
-            return 0.0;
-    qsort(ms, RUNS, sizeof *ms, ascending);
-    return (double)ms[RUNS / 2] * 1e3;
+    runs = ms * MOST_RUNS <= aim_ms ? MOST_RUNS : (int)(aim_ms / ms) + 1;
+    if (capture(clock, attempt, context, candidate, runs, &graph))
+        return 0.0;
+    status = time_replays(clock, graph, &ms);
+    (void)cudaGraphExecDestroy(graph);
+    return status ? 0.0 : (double)ms * 1e3 / runs;
 }
 
 int csrconv_cuda_contest(int count, csrconv_cuda_attempt attempt, void *context, double *times_us)

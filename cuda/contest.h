@@ -7,13 +7,18 @@
 
 #include "runtime.h"
 
-/* Queues one run of a candidate on the stream; a failure takes it out of the contest. */
+/*
+ * Queues one run of a candidate on the stream, which may be captured; a failure takes it out of the
+ * contest.
+ */
 typedef csrconv_status (*csrconv_cuda_attempt)(void *context, int candidate, cudaStream_t stream);
 
 /*
- * Runs each of `count` candidates a few times, one warm-up before, and compares the medians.
- * Returns the index of the fastest, or -1 with the sentence of the last failure if none runs.
- * times_us, if not NULL, gets count medians, 0 where a candidate failed.
+ * Runs each of `count` candidates by itself, for what a first run sets up; then replays a graph of
+ * several runs a few times and compares the medians. Single runs of some microseconds would be
+ * timed by what the host takes to queue them. A candidate that cannot be captured is out. Returns
+ * the index of the fastest, or -1 with the sentence of the last failure if none runs. times_us, if
+ * not NULL, gets count medians of a run, 0 where a candidate failed.
  */
 int csrconv_cuda_contest(int count, csrconv_cuda_attempt attempt, void *context, double *times_us);
 

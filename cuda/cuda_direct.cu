@@ -68,14 +68,15 @@ static csrconv_status upload_offsets(const struct csrconv_problem *problem,
                                      struct csrconv_memory *memory, direct *d)
 {
     const int64_t nonzeros = csrconv_nonzeros(problem->weights);
+    struct csrconv_memory scratch = *memory; /* not the plan's: gone when the copy is done */
     void *offsets;
-    csrconv_status status = csrconv_allocate(memory, nonzeros, sizeof(int64_t), &offsets);
+    csrconv_status status = csrconv_allocate(&scratch, nonzeros, sizeof(int64_t), &offsets);
     if (status)
         return status;
     csrconv_stretch(&problem->shape, problem->weights, static_cast<int64_t *>(offsets));
     status = csrconv_cuda_upload(memory, offsets, nonzeros, sizeof(int64_t),
                                  reinterpret_cast<void **>(&d->offsets));
-    csrconv_release(memory, offsets);
+    csrconv_release(&scratch, offsets);
     return status;
 }
 
@@ -96,7 +97,8 @@ static csrconv_status direct_prepare(const struct csrconv_algorithm *,
         (status = csrconv_cuda_upload(memory, w->values, csrconv_nonzeros(w), sizeof *w->values,
                                       reinterpret_cast<void **>(&d->values))) ||
         (status = upload_offsets(problem, memory, d)) ||
-        (status = csrconv_cuda_upload_bias(problem, memory, &d->bias)))
+        (status = csrconv_cuda_upload_bias(problem, memory, &d->bias)) ||
+        (status = csrconv_cuda_load(reinterpret_cast<const void *>(convolve), "cuda_direct")))
         return status;
     prepared->is_in_place = !csrconv_has_padding(shape);
     if (!prepared->is_in_place)

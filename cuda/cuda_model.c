@@ -22,6 +22,13 @@ double csrconv_cuda_fma_floor_us(const struct csrconv_problem *problem)
     return floor_us(problem, 128.0);
 }
 
+double csrconv_cuda_lowering_us(const struct csrconv_shape *shape)
+{
+    const double floats_per_us = 0.5e6; /* some TB/s */
+    return (double)shape->g.batch * (double)shape->g.groups * (double)shape->columns *
+           (double)shape->out_plane / floats_per_us;
+}
+
 csrconv_status csrconv_cuda_upload_bias(const struct csrconv_problem *problem,
                                         struct csrconv_memory *memory, float **bias)
 {

@@ -4,13 +4,14 @@
  * the kernel; block_tiling.c chooses how a convolution is cut, row_streams.c lays out the weights.
  */
 #include "cuda_model.h"
+#include "cuda_tiled.h"
 #include "runtime.h"
 #include "tiled_kernel.cuh"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-typedef void (*tiled_kernel)(tiled_args, int64_t);
+typedef void (*tiled_kernel)(tiled_args);
 
 /* As csrconv_block_kernels lists them. */
 template <bool AHEAD> static tiled_kernel kernel_at(int index)
@@ -18,12 +19,17 @@ template <bool AHEAD> static tiled_kernel kernel_at(int index)
     static const tiled_kernel kernels[CSRCONV_BLOCK_KERNELS] = {
         convolve_tiled<1, 1, AHEAD, 640>,  convolve_tiled<1, 2, AHEAD, 640>,
         convolve_tiled<1, 4, AHEAD, 640>,  convolve_tiled<1, 8, AHEAD, 640>,
-        convolve_tiled<2, 4, AHEAD, 640>,  convolve_tiled<2, 8, AHEAD, 640>,
+        convolve_tiled<2, 4, AHEAD, 640>,  convolve_tiled<2, 7, AHEAD, 640>,
+        convolve_tiled<2, 8, AHEAD, 640>,  convolve_tiled<2, 11, AHEAD, 640>,
+        convolve_tiled<2, 12, AHEAD, 640>, convolve_tiled<2, 13, AHEAD, 640>,
         convolve_tiled<2, 14, AHEAD, 640>, convolve_tiled<4, 2, AHEAD, 640>,
-        convolve_tiled<4, 4, AHEAD, 640>,  convolve_tiled<4, 8, AHEAD, 640>,
+        convolve_tiled<4, 4, AHEAD, 640>,  convolve_tiled<4, 5, AHEAD, 640>,
+        convolve_tiled<4, 6, AHEAD, 640>,  convolve_tiled<4, 7, AHEAD, 640>,
+        convolve_tiled<4, 8, AHEAD, 640>,  convolve_tiled<4, 13, AHEAD, 384>,
         convolve_tiled<4, 14, AHEAD, 384>, convolve_tiled<8, 1, AHEAD, 640>,
-        convolve_tiled<8, 2, AHEAD, 640>,  convolve_tiled<8, 4, AHEAD, 512>,
-        convolve_tiled<8, 8, AHEAD, 384>,
+        convolve_tiled<8, 2, AHEAD, 640>,  convolve_tiled<8, 4, AHEAD, 640>,
+        convolve_tiled<8, 5, AHEAD, 512>,  convolve_tiled<8, 6, AHEAD, 512>,
+        convolve_tiled<8, 7, AHEAD, 384>,  convolve_tiled<8, 8, AHEAD, 384>,
     };
     return kernels[index];
 }
@@ -39,13 +45,21 @@ struct tiled {
     float *bias;
 };
 
+csrconv_status csrconv_tiled_machine(struct csrconv_block_machine *machine)
+{
+    csrconv_cuda_device device;
+    const csrconv_status status = csrconv_cuda_describe(&device);
+    if (!status)
+        *machine = csrconv_block_machine{ device.processors, device.block_shared,
+                                          device.processor_shared, device.clock_ghz };
+    return status;
+}
+
 static csrconv_status choose_tiling(const struct csrconv_problem *problem,
                                     csrconv_block_tiling *tiling)
 {
-    csrconv_cuda_device device;
-    csrconv_status status = csrconv_cuda_describe(&device);
-    const csrconv_block_machine machine = { device.processors, device.block_shared,
-                                            device.processor_shared, device.clock_ghz };
+    csrconv_block_machine machine;
+    const csrconv_status status = csrconv_tiled_machine(&machine);
     return status ? status : csrconv_block_tiling_choose(problem, &machine, tiling);
 }
 
@@ -138,10 +152,11 @@ static tiled_args args_of(const struct csrconv_problem *problem, const tiled *t)
         .out_h = shape->out_h,
         .out_w = shape->out_w,
         .out_plane = shape->out_plane,
-        .filter_tiles = g->groups * tiling->filter_tiles,
-        .group_filter_tiles = tiling->filter_tiles,
-        .row_tiles = tiling->row_tiles,
-        .column_tiles = tiling->column_tiles,
+        .first_image_tile = 0,
+        .filter_tiles = static_cast<unsigned>(g->groups * tiling->filter_tiles),
+        .group_filter_tiles = static_cast<unsigned>(tiling->filter_tiles),
+        .row_tiles = static_cast<unsigned>(tiling->row_tiles),
+        .column_tiles = static_cast<unsigned>(tiling->column_tiles),
         .filter_ways = static_cast<int>(tiling->filter_ways),
         .consumers = static_cast<int>(tiling->filter_ways * tiling->pixel_ways),
         .producers = static_cast<int>(tiling->producers * WARP),
@@ -171,9 +186,22 @@ static void explain(const tiled *t, int64_t wavefronts, struct csrconv_prepared 
              c->shared_bytes, c->residents);
 }
 
-static csrconv_status tiled_prepare(const struct csrconv_algorithm *,
-                                    const struct csrconv_problem *problem,
-                                    struct csrconv_prepared *prepared)
+/* All that the device has: the limit is the kernel's, whatever plan it runs for. */
+static csrconv_status allow_shared(tiled_kernel kernel)
+{
+    csrconv_cuda_device device;
+    const csrconv_status status = csrconv_cuda_describe(&device);
+    if (status)
+        return status;
+    return csrconv_cuda_check(cudaFuncSetAttribute(kernel,
+                                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                   static_cast<int>(device.block_shared)),
+                              "cuda_tiled: shared memory");
+}
+
+csrconv_status csrconv_tiled_prepare_as(const struct csrconv_problem *problem,
+                                        const struct csrconv_block_tiling *tiling,
+                                        struct csrconv_prepared *prepared)
 {
     struct csrconv_memory *memory = &prepared->memory;
     int64_t wavefronts = 0;
@@ -182,19 +210,25 @@ static csrconv_status tiled_prepare(const struct csrconv_algorithm *,
         return status;
     tiled *t = static_cast<tiled *>(prepared->state);
     *t = tiled{};
-    if ((status = choose_tiling(problem, &t->tiling)) ||
-        (status = upload_streams(problem, memory, t)) ||
+    t->tiling = *tiling;
+    if ((status = upload_streams(problem, memory, t)) ||
         (status = upload_slots(memory, t, &wavefronts)) ||
         (status = csrconv_cuda_upload_bias(problem, memory, &t->bias)))
         return status;
-    t->kernel = problem->without.staged_offsets ? kernel_at<false>(t->tiling.kernel)
-                                                : kernel_at<true>(t->tiling.kernel);
+    t->kernel = problem->without.staged_offsets ? kernel_at<false>(tiling->kernel)
+                                                : kernel_at<true>(tiling->kernel);
     t->args = args_of(problem, t);
     explain(t, wavefronts, prepared);
-    return csrconv_cuda_check(cudaFuncSetAttribute(t->kernel,
-                                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                   static_cast<int>(t->tiling.shared_bytes)),
-                              "cuda_tiled: shared memory");
+    return allow_shared(t->kernel);
+}
+
+static csrconv_status tiled_prepare(const struct csrconv_algorithm *,
+                                    const struct csrconv_problem *problem,
+                                    struct csrconv_prepared *prepared)
+{
+    csrconv_block_tiling tiling;
+    const csrconv_status status = choose_tiling(problem, &tiling);
+    return status ? status : csrconv_tiled_prepare_as(problem, &tiling, prepared);
 }
 
 /* Wide copies need what the plan has seen to, and a pointer that is aligned for them. */
@@ -210,7 +244,7 @@ static csrconv_status tiled_execute(const void *state, const struct csrconv_run 
     const tiled *t = static_cast<const tiled *>(state);
     const csrconv_block_tiling *c = &t->tiling;
     const int64_t image_tiles = (run->n - 1) / c->patch.images + 1;
-    const int64_t blocks = image_tiles * c->row_tiles * c->column_tiles * t->args.filter_tiles;
+    const int64_t tile_blocks = c->blocks / c->image_tiles, most = INT32_MAX / tile_blocks;
     const unsigned threads = static_cast<unsigned>(t->args.consumers * WARP + t->args.producers);
     tiled_args a = t->args;
     a.in = run->in;
@@ -218,10 +252,11 @@ static csrconv_status tiled_execute(const void *state, const struct csrconv_run 
     a.epilogue = csrconv::epilogue_of(run, t->bias);
     a.n = run->n;
     a.vector = vector_for(t, run->in);
-    for (int64_t first = 0; first < blocks; first += INT32_MAX) {
-        t->kernel<<<csrconv_cuda_grid(blocks - first), threads,
-                    static_cast<size_t>(c->shared_bytes), static_cast<cudaStream_t>(run->stream)>>>(
-            a, first);
+    for (; a.first_image_tile < image_tiles; a.first_image_tile += most) {
+        const int64_t left = image_tiles - a.first_image_tile;
+        const int64_t blocks = (left < most ? left : most) * tile_blocks;
+        t->kernel<<<static_cast<unsigned>(blocks), threads, static_cast<size_t>(c->shared_bytes),
+                    static_cast<cudaStream_t>(run->stream)>>>(a);
         const csrconv_status status = csrconv_cuda_launched("cuda_tiled");
         if (status)
             return status;

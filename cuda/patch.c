@@ -1,9 +1,10 @@
 #include "patch.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 enum { MOST_STEPS = 9 }; /* pitches that are tried, `vector` floats apart: banks repeat soon */
+
+static const int64_t most_floats = 1 << 16; /* 256 KB */
 
 static int64_t round_up(int64_t x, int64_t multiple)
 {
@@ -45,7 +46,7 @@ static void choose_pitch(struct csrconv_patch *p, int64_t *pitch, int64_t images
     *pitch = best;
 }
 
-void csrconv_patch_make(const struct csrconv_shape *shape, int64_t images, int64_t rows,
+bool csrconv_patch_make(const struct csrconv_shape *shape, int64_t images, int64_t rows,
                         int64_t columns, int64_t passes, struct csrconv_patch *patch)
 {
     const csrconv_geometry *g = &shape->g;
@@ -60,6 +61,9 @@ void csrconv_patch_make(const struct csrconv_shape *shape, int64_t images, int64
         .width = (columns - 1) * g->stride_w + (g->kernel_w - 1) * g->dilation_w + 1,
         .vector = widest_copy(shape, columns),
     };
+    if (p.height > most_floats || p.width > most_floats || p.height * p.width > most_floats ||
+        images > most_floats)
+        return false;
     p.lead = round_up(g->pad_left, p.vector) - g->pad_left;
     /* The last copy of a row may bring some floats beyond the patch. */
     p.pitch = round_up(p.lead + p.width, p.vector);
@@ -69,6 +73,7 @@ void csrconv_patch_make(const struct csrconv_shape *shape, int64_t images, int64
         choose_pitch(&p, &p.image_pitch, images, passes);
     p.channel_pitch = images * p.image_pitch;
     *patch = p;
+    return p.channel_pitch <= most_floats;
 }
 
 static struct csrconv_slot slot_of(const struct csrconv_patch *p, int64_t image, int64_t row,

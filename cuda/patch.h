@@ -10,6 +10,8 @@
 
 #include "geometry.h"
 
+#include <stdbool.h>
+
 enum {
     CSRCONV_BANKS = 32, /* of shared memory, a word wide; and lanes of a warp */
     CSRCONV_MOST_TILE_IMAGES = 1 << 10,
@@ -28,9 +30,9 @@ struct csrconv_patch {
 /*
  * The patch of a tile, its pitches such that the outputs of `passes` * CSRCONV_BANKS slots meet
  * each bank as evenly as they can: an output reads bank (its address + the nonzero's offset) mod
- * CSRCONV_BANKS, and the offset is the same for all.
+ * CSRCONV_BANKS, and the offset is the same for all. False if it is larger than any shared memory.
  */
-void csrconv_patch_make(const struct csrconv_shape *shape, int64_t images, int64_t rows,
+bool csrconv_patch_make(const struct csrconv_shape *shape, int64_t images, int64_t rows,
                         int64_t columns, int64_t passes, struct csrconv_patch *patch);
 
 /* Floats from the start of a channel to the window of an output of the tile. */

@@ -1,19 +1,53 @@
 #include "runtime.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* What no call on this machine, or with this build, would do better at. */
+static bool is_no_device(cudaError_t error)
+{
+    switch (error) {
+    case cudaErrorNoDevice:
+    case cudaErrorInvalidDevice:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorDeviceNotLicensed:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorStubLibrary:
+    case cudaErrorInitializationError:
+    case cudaErrorSystemNotReady:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorCompatNotSupportedOnDevice:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorInvalidPtx:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorJitCompilerNotFound:
+    case cudaErrorJitCompilationDisabled:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static csrconv_status status_of(cudaError_t error)
+{
+    if (error == cudaErrorMemoryAllocation)
+        return CSRCONV_OUT_OF_MEMORY;
+    return is_no_device(error) ? CSRCONV_NO_DEVICE : CSRCONV_EXECUTION_FAILED;
+}
 
 csrconv_status csrconv_cuda_check(cudaError_t error, const char *what)
 {
-    csrconv_status status = CSRCONV_EXECUTION_FAILED;
     if (error == cudaSuccess)
         return CSRCONV_OK;
     (void)cudaGetLastError();
-    if (error == cudaErrorMemoryAllocation)
-        status = CSRCONV_OUT_OF_MEMORY;
-    if (error == cudaErrorInvalidDevice || error == cudaErrorNoDevice ||
-        error == cudaErrorInsufficientDriver)
-        status = CSRCONV_NO_DEVICE;
-    return csrconv_fail(status, "%s: %s", what, cudaGetErrorString(error));
+    return csrconv_fail(status_of(error), "%s: %s", what, cudaGetErrorString(error));
+}
+
+csrconv_status csrconv_cuda_load(const void *kernel, const char *name)
+{
+    struct cudaFuncAttributes attributes;
+    return csrconv_cuda_check(cudaFuncGetAttributes(&attributes, kernel), name);
 }
 
 csrconv_status csrconv_cuda_launched(const char *kernel)

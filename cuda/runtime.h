@@ -10,9 +10,19 @@
 extern "C" {
 #endif
 
-/* CSRCONV_OK, or a status and a sentence that begins with `what`; clears the runtime's last error.
+/*
+ * CSRCONV_OK, or a status and a sentence that begins with `what`; clears the runtime's last error.
+ * CSRCONV_NO_DEVICE where driver, GPU and this build do not go together, CSRCONV_OUT_OF_MEMORY
+ * where the GPU's memory is short, CSRCONV_EXECUTION_FAILED for everything else: a fault, above
+ * all, after which CUDA fails every call of the process with the same error.
  */
 csrconv_status csrconv_cuda_check(cudaError_t error, const char *what);
+
+/*
+ * Loads a kernel's code, which CUDA else does at its first launch: so that an execute takes no
+ * memory. For prepare.
+ */
+csrconv_status csrconv_cuda_load(const void *kernel, const char *name);
 
 /* For the line after a launch. */
 csrconv_status csrconv_cuda_launched(const char *kernel);

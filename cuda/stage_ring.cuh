@@ -1,8 +1,10 @@
 /*
- * A ring of stages in shared memory between warps that fill it and warps that read it. Each stage
- * has two barriers: full, which the producers' copies complete, and empty, at which every consumer
- * warp says that it is done. Warps wait for a stage, never for one another, so they may drift apart
- * by as many stages as the ring holds.
+ * A ring of stages in shared memory between warps that fill it and warps that read it. All threads
+ * fill the first round together, as there is nothing to read yet; then the producers go on alone.
+ * Each place in the ring has three barriers: first, which the copies of the first round complete;
+ * full, which those of the producers do; and empty, at which every consumer warp says that it is
+ * done. Warps wait for a stage, never for one another, so they may drift apart by as many stages as
+ * the ring holds.
  *
  * From sm_80 on copies are asynchronous and the barriers are the hardware's; before, copies pass
  * through registers and the barriers count in shared memory.
@@ -15,10 +17,22 @@
 namespace csrconv
 {
 
+/* In shared memory, a barrier for each place in the ring. */
 struct stage_ring {
-    uint64_t *full, *empty; /* in shared memory, a barrier for each stage of the ring */
-    int producers;          /* threads */
-    int consumers;          /* warps */
+    uint64_t *first, *full, *empty;
+};
+
+/* A stage's place in the ring and how often the ring went round before it. */
+struct ring_place {
+    int slot, round;
+
+    __device__ void step(int places)
+    {
+        if (++slot == places) {
+            slot = 0;
+            round++;
+        }
+    }
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -34,23 +48,23 @@ static __device__ __forceinline__ void barrier_init(uint64_t *barrier, int count
                  : "memory");
 }
 
-/* Until the phase of that parity, counted from 0, is complete. */
-static __device__ __forceinline__ void barrier_wait(uint64_t *barrier, unsigned parity)
+/* Whether the phase of that parity, counted from 0, is complete; may wait a while. */
+static __device__ __forceinline__ bool barrier_test(uint64_t *barrier, unsigned parity)
 {
-    unsigned done = 0;
-    while (!done)
-        asm volatile("{\n"
-                     ".reg .pred p;\n"
+    unsigned done;
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-                     "mbarrier.try_wait.parity.shared.b64 p, [%1], %2;\n"
+                 "mbarrier.try_wait.parity.shared.b64 p, [%1], %2;\n"
 #else
-                     "mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n"
+                 "mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n"
 #endif
-                     "selp.u32 %0, 1, 0, p;\n"
-                     "}"
-                     : "=r"(done)
-                     : "r"(shared_address(barrier)), "r"(parity)
-                     : "memory");
+                 "selp.u32 %0, 1, 0, p;\n"
+                 "}"
+                 : "=r"(done)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
+    return done;
 }
 
 static __device__ __forceinline__ void barrier_arrive(uint64_t *barrier)
@@ -85,12 +99,12 @@ static __device__ __forceinline__ void barrier_init(uint64_t *barrier, int count
     *barrier = static_cast<uint64_t>(count) << 32;
 }
 
-static __device__ __forceinline__ void barrier_wait(uint64_t *barrier, unsigned parity)
+static __device__ __forceinline__ bool barrier_test(uint64_t *barrier, unsigned parity)
 {
     const volatile unsigned *words = reinterpret_cast<const volatile unsigned *>(barrier);
-    while ((words[0] / words[1] & 1) == parity) {
-    }
+    const bool done = (words[0] / words[1] & 1) != parity;
     __threadfence_block();
+    return done;
 }
 
 static __device__ __forceinline__ void barrier_arrive(uint64_t *barrier)
@@ -117,13 +131,37 @@ static __device__ __forceinline__ void copy_floats(float *to, const float *from)
 
 #endif
 
-/* By one thread, before a __syncthreads of the block. */
-static __device__ __forceinline__ void ring_init(const stage_ring &ring, int stages)
+static __device__ __forceinline__ void barrier_wait(uint64_t *barrier, unsigned parity)
 {
-    for (int i = 0; i < stages; i++) {
-        barrier_init(&ring.full[i], ring.producers);
-        barrier_init(&ring.empty[i], ring.consumers);
+    while (!barrier_test(barrier, parity)) {
     }
+}
+
+/* By one thread, before a __syncthreads of the block. */
+static __device__ __forceinline__ void ring_init(const stage_ring &ring, int places, int threads,
+                                                 int producers, int consumer_warps)
+{
+    for (int i = 0; i < places; i++) {
+        barrier_init(&ring.first[i], threads);
+        barrier_init(&ring.full[i], producers);
+        barrier_init(&ring.empty[i], consumer_warps);
+    }
+}
+
+/* Until the copies to that place are there, as its readers must know. */
+static __device__ __forceinline__ void ring_wait_full(const stage_ring &ring, ring_place at)
+{
+    if (at.round == 0)
+        barrier_wait(&ring.first[at.slot], 0);
+    else
+        barrier_wait(&ring.full[at.slot], (at.round - 1) & 1);
+}
+
+/* Until the readers of the round before are done with that place; at.round is at least 1. */
+static __device__ __forceinline__ void ring_wait_empty(const stage_ring &ring, ring_place at)
+{
+    while (!barrier_test(&ring.empty[at.slot], (at.round - 1) & 1))
+        __nanosleep(100); /* a producer that spins takes issue slots from those it waits for */
 }
 
 } // namespace csrconv

@@ -31,8 +31,9 @@ struct tiled_args {
     int64_t n, in_stride, out_stride;
     int64_t height, width, plane, pad_top, pad_left, group_channels;
     int64_t out_h, out_w, out_plane;
-    int64_t filter_tiles, group_filter_tiles; /* of all groups, and of one */
-    int64_t row_tiles, column_tiles;
+    int64_t first_image_tile;                  /* of this launch */
+    unsigned filter_tiles, group_filter_tiles; /* of all groups, and of one */
+    unsigned row_tiles, column_tiles;
     int filter_ways, consumers; /* warps */
     int producers;              /* threads */
     int ring, stages, stage_channels, stage_floats;
@@ -42,8 +43,8 @@ struct tiled_args {
 
 /* A block's place in the convolution, in outputs and in input rows and columns. */
 struct block_place {
-    int64_t filter_tile; /* counted through the groups */
-    int64_t group;
+    unsigned filter_tile; /* counted through the groups */
+    unsigned group;
     int64_t image, row, column;      /* the tile's first output */
     int images;                      /* that the batch still has for it */
     int top, bottom, left, right;    /* what of the patch lies inside the image */
@@ -55,17 +56,18 @@ static __device__ int clamp_to(int64_t x, int64_t most)
     return static_cast<int>(x < 0 ? 0 : x > most ? most : x);
 }
 
-static __device__ block_place place_of(const tiled_args &a, int64_t block)
+static __device__ block_place place_of(const tiled_args &a)
 {
+    unsigned block = blockIdx.x;
     const csrconv_patch &p = a.patch;
     block_place b;
     b.filter_tile = block % a.filter_tiles;
     block /= a.filter_tiles;
     b.group = b.filter_tile / a.group_filter_tiles;
-    b.column = block % a.column_tiles * p.columns;
+    b.column = static_cast<int64_t>(block % a.column_tiles) * p.columns;
     block /= a.column_tiles;
-    b.row = block % a.row_tiles * p.rows;
-    b.image = block / a.row_tiles * p.images;
+    b.row = static_cast<int64_t>(block % a.row_tiles) * p.rows;
+    b.image = (a.first_image_tile + block / a.row_tiles) * p.images;
     b.images = static_cast<int>(a.n - b.image < p.images ? a.n - b.image : p.images);
     b.input_row = b.row * p.stride_h - a.pad_top;
     b.input_column = b.column * p.stride_w - a.pad_left;
@@ -91,51 +93,112 @@ static __device__ void clear_borders(const tiled_args &a, const block_place &b, 
     }
 }
 
-/* ------------------------------------------------------------------------------------ producers
+/* --------------------------------------------------------------------------------------- staging
  */
 
 /*
- * The inside of one channel's patch is `elements` pieces of FLOATS floats. Threads take
- * neighbouring pieces; where there are more threads than pieces, they share the stage's channels,
- * too.
+ * The inside of one channel's patch in pieces of FLOATS floats. `threads` threads take neighbouring
+ * pieces; where there are more threads than pieces, they share the channels, too. A thread goes
+ * from a piece to its next by adding a step to the piece's column, row and image.
  */
+struct staging {
+    int across, down, pieces; /* in a row; rows; in all */
+    int step, step_column, step_row, step_image;
+    int piece, column, row, image; /* the thread's first */
+    int channel, sharing;          /* its first channel, and how far to its next */
+    const float *from;             /* of the patch's inside in the first channel */
+    int to;                        /* floats from a stage's start */
+};
+
 template <int FLOATS>
-static __device__ void fill_stage(const tiled_args &a, const block_place &b, int64_t channel,
-                                  float *stage, int thread)
+static __device__ staging staging_of(const tiled_args &a, const block_place &b, int thread,
+                                     int threads)
 {
-    const int left = static_cast<int>(a.group_channels - channel);
-    const int channels = left < a.stage_channels ? left : a.stage_channels;
-    const int across = (b.right - b.left + FLOATS - 1) / FLOATS, down = b.bottom - b.top;
-    const int elements = b.images * down * across;
-    const int wide = elements < a.producers ? elements : a.producers;
-    const int sharing = wide ? a.producers / wide : 0;
-    const float *planes = a.in + b.image * a.in_stride +
-                          (b.group * a.group_channels + channel) * a.plane +
-                          (b.input_row + b.top) * a.width + b.input_column + b.left;
-    float *patch = stage + a.patch.lead + b.top * a.patch.pitch + b.left;
-    if (!wide || thread >= wide * sharing)
-        return;
-    for (int i = thread % wide; i < elements; i += wide) {
-        const int x = i % across * FLOATS, y = i / across % down, image = i / across / down;
-        const float *from = planes + image * a.in_stride + y * a.width + x;
-        float *to = patch + image * a.patch.image_pitch + y * a.patch.pitch + x;
+    staging s;
+    s.across = (b.right - b.left + FLOATS - 1) / FLOATS;
+    s.down = b.bottom - b.top;
+    s.pieces = b.images * s.down * s.across;
+    s.step = s.pieces < threads ? s.pieces : threads;
+    if (!s.pieces)
+        return s;
+    s.step_column = s.step % s.across;
+    s.step_row = s.step / s.across % s.down;
+    s.step_image = s.step / s.across / s.down;
+    s.sharing = threads / s.step;
+    s.piece = thread < s.step * s.sharing ? thread % s.step : s.pieces;
+    s.column = s.piece % s.across;
+    s.row = s.piece / s.across % s.down;
+    s.image = s.piece / s.across / s.down;
+    s.channel = thread / s.step;
+    s.from = a.in + b.image * a.in_stride + b.group * a.group_channels * a.plane +
+             (b.input_row + b.top) * a.width + b.input_column + b.left;
+    s.to = static_cast<int>(a.patch.lead + b.top * a.patch.pitch + b.left);
+    return s;
+}
+
+/* Begins the copies of `channels` channels from `channel` on. */
+template <int FLOATS>
+static __device__ void fill_stage(const tiled_args &a, const staging &s, float *stage,
+                                  int64_t channel, int channels)
+{
+    const int64_t from_step = s.sharing * a.plane;
+    const int to_step = s.sharing * static_cast<int>(a.patch.channel_pitch);
+    int column = s.column, row = s.row, image = s.image;
+    for (int piece = s.piece; piece < s.pieces; piece += s.step) {
+        const float *from = s.from + (channel + s.channel) * a.plane + image * a.in_stride +
+                            row * a.width + column * FLOATS;
+        float *to = stage + s.to + s.channel * static_cast<int>(a.patch.channel_pitch) +
+                    image * static_cast<int>(a.patch.image_pitch) +
+                    row * static_cast<int>(a.patch.pitch) + column * FLOATS;
 #pragma unroll 4
-        for (int c = thread / wide; c < channels; c += sharing)
-            csrconv::copy_floats<FLOATS>(to + c * a.patch.channel_pitch, from + c * a.plane);
+        for (int c = s.channel; c < channels; c += s.sharing) {
+            csrconv::copy_floats<FLOATS>(to, from);
+            from += from_step;
+            to += to_step;
+        }
+        column += s.step_column;
+        row += s.step_row + (column >= s.across);
+        column -= column >= s.across ? s.across : 0;
+        image += s.step_image + (row >= s.down);
+        row -= row >= s.down ? s.down : 0;
     }
 }
 
+static __device__ int channels_of(const tiled_args &a, int stage)
+{
+    const int64_t left = a.group_channels - static_cast<int64_t>(stage) * a.stage_channels;
+    return left < a.stage_channels ? static_cast<int>(left) : a.stage_channels;
+}
+
+/* The first round, by all threads. */
+template <int FLOATS>
+static __device__ void fill_first(const tiled_args &a, const block_place &b,
+                                  const csrconv::stage_ring &ring, float *stages)
+{
+    const staging s = staging_of<FLOATS>(a, b, threadIdx.x, blockDim.x);
+    for (int stage = 0; stage < a.ring; stage++) {
+        if (s.pieces)
+            fill_stage<FLOATS>(a, s, stages + stage * a.stage_floats,
+                               static_cast<int64_t>(stage) * a.stage_channels,
+                               channels_of(a, stage));
+        csrconv::barrier_arrive_by_copies(&ring.first[stage]);
+    }
+}
+
+/* The other rounds, by the producers. */
 template <int FLOATS>
 static __device__ void produce(const tiled_args &a, const block_place &b,
                                const csrconv::stage_ring &ring, float *stages, int thread)
 {
-    for (int stage = 0; stage < a.stages; stage++) {
-        const int slot = stage % a.ring, round = stage / a.ring;
-        if (round > 0)
-            csrconv::barrier_wait(&ring.empty[slot], (round - 1) & 1);
-        fill_stage<FLOATS>(a, b, static_cast<int64_t>(stage) * a.stage_channels,
-                           stages + slot * a.stage_floats, thread);
-        csrconv::barrier_arrive_by_copies(&ring.full[slot]);
+    const staging s = staging_of<FLOATS>(a, b, thread, a.producers);
+    csrconv::ring_place at = { 0, 1 };
+    for (int stage = a.ring; stage < a.stages; stage++, at.step(a.ring)) {
+        csrconv::ring_wait_empty(ring, at);
+        if (s.pieces)
+            fill_stage<FLOATS>(a, s, stages + at.slot * a.stage_floats,
+                               static_cast<int64_t>(stage) * a.stage_channels,
+                               channels_of(a, stage));
+        csrconv::barrier_arrive_by_copies(&ring.full[at.slot]);
     }
 }
 
@@ -180,17 +243,33 @@ static __device__ __forceinline__ void add_products(float (&sums)[PIXELS], const
             fmaf(value, *reinterpret_cast<const float *>(stage + (offset + windows[j])), sums[j]);
 }
 
-/* The nonzeros of one filter in one stage. */
+template <int PIXELS>
+static __device__ __forceinline__ void add_quad(float (&sums)[PIXELS], const char *stage,
+                                                const int (&windows)[PIXELS], const int4 &quad)
+{
+    add_products(sums, stage, windows, quad.x, quad.y);
+    add_products(sums, stage, windows, quad.z, quad.w);
+}
+
+/* The nonzeros of one filter in one stage. Two quads at a time, so that none is moved. */
 template <int PIXELS, bool AHEAD>
 static __device__ __forceinline__ void add_filter(float (&sums)[PIXELS], const char *stage,
                                                   const int (&windows)[PIXELS], int count,
                                                   quad_stream<AHEAD> &stream)
 {
-    for (; count >= 2; count -= 2) {
-        const int4 quad = stream.next();
-        add_products(sums, stage, windows, quad.x, quad.y);
-        add_products(sums, stage, windows, quad.z, quad.w);
+#pragma unroll 1
+    for (; AHEAD && count >= 4; count -= 4) {
+        const int4 first = stream.first;
+        stream.first = __ldg(stream.at);
+        add_quad(sums, stage, windows, first);
+        const int4 second = stream.second;
+        stream.second = __ldg(stream.at + 1);
+        add_quad(sums, stage, windows, second);
+        stream.at += 2;
     }
+#pragma unroll 1
+    for (; count >= 2; count -= 2)
+        add_quad(sums, stage, windows, stream.next());
     if (count) {
         const int4 quad = stream.next();
         add_products(sums, stage, windows, quad.x, quad.y);
@@ -207,23 +286,34 @@ static __device__ __forceinline__ int count_of(const int4 &counts, int f)
     return word >> f % 2 * 16 & 0xffff;
 }
 
+/* Where an output of the tile goes, counted from filter 0; -1: nowhere. */
+static __device__ __forceinline__ int64_t output_of(const tiled_args &a, const block_place &b,
+                                                    int place)
+{
+    const int image = place >> 20, row = place >> 10 & 1023, column = place & 1023;
+    const int64_t y = b.row + row, x = b.column + column;
+    if (place < 0 || image >= b.images || y >= a.out_h || x >= a.out_w)
+        return -1;
+    return (b.image + image) * a.out_stride + y * a.out_w + x;
+}
+
 template <int FILTERS, int PIXELS>
 static __device__ void store(const tiled_args &a, const block_place &b, const csrconv_slot *slots,
-                             const int64_t *filters, const float (&sums)[FILTERS][PIXELS])
+                             const int64_t *list, const float (&sums)[FILTERS][PIXELS])
 {
+    int64_t pixels[PIXELS];
 #pragma unroll
-    for (int j = 0; j < PIXELS; j++) {
-        const int place = slots[j * WARP].place;
-        const int image = place >> 20, row = place >> 10 & 1023, column = place & 1023;
-        const int64_t y = b.row + row, x = b.column + column;
-        const int64_t pixel = (b.image + image) * a.out_stride + y * a.out_w + x;
-        if (place < 0 || image >= b.images || y >= a.out_h || x >= a.out_w)
+    for (int j = 0; j < PIXELS; j++)
+        pixels[j] = output_of(a, b, slots[j * WARP].place);
+#pragma unroll
+    for (int f = 0; f < FILTERS; f++) {
+        const int64_t filter = __ldg(list + f), plane = filter * a.out_plane;
+        if (filter < 0)
             continue;
 #pragma unroll
-        for (int f = 0; f < FILTERS; f++) {
-            const int64_t filter = __ldg(filters + f);
-            const int64_t at = pixel + filter * a.out_plane;
-            if (filter < 0)
+        for (int j = 0; j < PIXELS; j++) {
+            const int64_t at = plane + pixels[j];
+            if (pixels[j] < 0)
                 continue;
             if (a.is_streaming)
                 __stcs(a.out + at, csrconv::finish(a.epilogue, sums[f][j], filter, at));
@@ -234,11 +324,11 @@ static __device__ void store(const tiled_args &a, const block_place &b, const cs
 }
 
 template <int FILTERS, int PIXELS, bool AHEAD>
-static __device__ void consume(const tiled_args &a, const block_place &b,
+static __device__ void consume(const tiled_args &a, unsigned filter_tile,
                                const csrconv::stage_ring &ring, const float *stages)
 {
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    const int64_t list = b.filter_tile * a.filter_ways + warp % a.filter_ways;
+    const int64_t list = static_cast<int64_t>(filter_tile) * a.filter_ways + warp % a.filter_ways;
     const csrconv_slot *slots = a.slots + warp / a.filter_ways * PIXELS * WARP + lane;
     quad_stream<AHEAD> stream(a.quads + __ldg(a.start + list));
     float sums[FILTERS][PIXELS] = {};
@@ -246,42 +336,48 @@ static __device__ void consume(const tiled_args &a, const block_place &b,
 #pragma unroll
     for (int j = 0; j < PIXELS; j++)
         windows[j] = slots[j * WARP].offset;
-    for (int stage = 0; stage < a.stages; stage++) {
-        const int slot = stage % a.ring;
-        const char *at = reinterpret_cast<const char *>(stages + slot * a.stage_floats);
+    csrconv::ring_place place = { 0, 0 };
+    for (int stage = 0; stage < a.stages; stage++, place.step(a.ring)) {
+        const char *at = reinterpret_cast<const char *>(stages + place.slot * a.stage_floats);
         const int4 counts = stream.next();
-        csrconv::barrier_wait(&ring.full[slot], stage / a.ring & 1);
+        csrconv::ring_wait_full(ring, place);
 #pragma unroll
         for (int f = 0; f < FILTERS; f++)
             add_filter(sums[f], at, windows, count_of(counts, f), stream);
         __syncwarp();
         if (lane == 0)
-            csrconv::barrier_arrive(&ring.empty[slot]);
+            csrconv::barrier_arrive(&ring.empty[place.slot]);
     }
-    store(a, b, slots, a.filter + list * FILTERS, sums);
+    /* Found out again, rather than kept in registers all the while. */
+    store(a, place_of(a), slots, a.filter + list * FILTERS, sums);
 }
 
 template <int FILTERS, int PIXELS, bool AHEAD, int THREADS>
 static __global__ void __launch_bounds__(THREADS, 1)
-    convolve_tiled(const __grid_constant__ tiled_args a, int64_t first_block)
+    convolve_tiled(const __grid_constant__ tiled_args a)
 {
     extern __shared__ __align__(16) uint64_t shared[];
-    const int consumers = a.consumers;
-    const csrconv::stage_ring ring = { shared, shared + a.ring, a.producers, consumers };
+    const csrconv::stage_ring ring = { shared, shared + a.ring, shared + 2 * a.ring };
     float *stages = reinterpret_cast<float *>(shared) + BARRIER_FLOATS;
-    const block_place b = place_of(a, first_block + blockIdx.x);
+    const block_place b = place_of(a);
     if (threadIdx.x == 0)
-        csrconv::ring_init(ring, a.ring);
+        csrconv::ring_init(ring, a.ring, blockDim.x, a.producers, a.consumers);
     clear_borders(a, b, stages);
     __syncthreads();
-    if (threadIdx.x < consumers * WARP)
-        consume<FILTERS, PIXELS, AHEAD>(a, b, ring, stages);
-    else if (a.vector == 4)
-        produce<4>(a, b, ring, stages, threadIdx.x - consumers * WARP);
+    if (a.vector == 4)
+        fill_first<4>(a, b, ring, stages);
     else if (a.vector == 2)
-        produce<2>(a, b, ring, stages, threadIdx.x - consumers * WARP);
+        fill_first<2>(a, b, ring, stages);
     else
-        produce<1>(a, b, ring, stages, threadIdx.x - consumers * WARP);
+        fill_first<1>(a, b, ring, stages);
+    if (threadIdx.x < a.consumers * WARP)
+        consume<FILTERS, PIXELS, AHEAD>(a, b.filter_tile, ring, stages);
+    else if (a.vector == 4)
+        produce<4>(a, b, ring, stages, threadIdx.x - a.consumers * WARP);
+    else if (a.vector == 2)
+        produce<2>(a, b, ring, stages, threadIdx.x - a.consumers * WARP);
+    else
+        produce<1>(a, b, ring, stages, threadIdx.x - a.consumers * WARP);
 }
 
 #endif

@@ -49,6 +49,7 @@ struct csrconv_prepared {
     void *state;                  /* of the algorithm */
     size_t workspace_bytes;
     bool is_in_place;                    /* lay_out has nothing to do for this problem */
+    bool is_mixing;                      /* errors of neighbouring outputs mix: Winograd, FFT */
     char detail[CSRCONV_DETAIL_BYTES];   /* how the problem is mapped, for people */
     char variant[CSRCONV_VARIANT_BYTES]; /* the vendor's algorithm, of a peer; else "" */
 };

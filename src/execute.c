@@ -89,6 +89,11 @@ int csrconv_plan_has_compute(const struct csrconv_plan *plan)
     return plan->algorithm->compute != NULL;
 }
 
+bool csrconv_plan_is_mixing(const struct csrconv_plan *plan)
+{
+    return plan->prepared.is_mixing;
+}
+
 csrconv_status csrconv_plan_compute(const struct csrconv_plan *plan, void *workspace, void *stream)
 {
     const struct csrconv_run run = batch_run(plan, NULL, workspace, stream);

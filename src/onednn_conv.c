@@ -235,6 +235,7 @@ csrconv_status csrconv_onednn_prepare(const struct csrconv_algorithm *self,
         return status;
     place_workspace(o);
     prepared->workspace_bytes = o->bytes;
+    prepared->is_mixing = kind_of(self) == CSRCONV_ONEDNN_WINOGRAD;
     dnnl_primitive_desc_query(o->convolution_desc, dnnl_query_impl_info_str, 0, (void *)&name);
     snprintf(prepared->variant, sizeof prepared->variant, "%s", name);
     snprintf(prepared->detail, sizeof prepared->detail,

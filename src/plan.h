@@ -4,6 +4,8 @@
 
 #include "choose.h"
 
+#include <stdbool.h>
+
 struct csrconv_plan {
     struct csrconv_memory memory;   /* of the plan itself; the algorithm's is in prepared */
     struct csrconv_problem problem; /* weights is NULL once the plan is made */
@@ -25,5 +27,8 @@ csrconv_status csrconv_plan_lay_out(const struct csrconv_plan *plan, const float
 /* Runs a peer's compute, after csrconv_plan_lay_out on the same workspace; whether it has one. */
 csrconv_status csrconv_plan_compute(const struct csrconv_plan *plan, void *workspace, void *stream);
 int csrconv_plan_has_compute(const struct csrconv_plan *plan);
+
+/* Whether errors of neighbouring outputs mix, as Winograd's do: the verifier's bound is wider. */
+bool csrconv_plan_is_mixing(const struct csrconv_plan *plan);
 
 #endif

@@ -88,6 +88,23 @@ static void count_algorithm(const struct check_request *request, const struct gr
                       told->status == TRIAL_PASSED ? NULL : told->reason, real->max_error);
 }
 
+/*
+ * Failures of a pass after which the next one could not even begin: a fault takes the GPU from all
+ * that follows, and what is told then must name the algorithm.
+ */
+static void tell_failures(const struct check_request *request, const struct grid_case *problem,
+                          const struct pass *pass, struct check_count *count)
+{
+    for (int i = 0; i < selection_count() && pass->trials; i++) {
+        const struct trial *trial = &pass->trials[i];
+        if (trial->status != TRIAL_FAILED)
+            continue;
+        count->failed++;
+        if (request->tell)
+            request->tell(problem, trial->algorithm.name, TRIAL_FAILED, trial->reason, 0.0);
+    }
+}
+
 int check_problem(const struct check_request *request, const struct grid_case *problem,
                   struct check_count *count, bool *ran)
 {
@@ -96,6 +113,8 @@ int check_problem(const struct check_request *request, const struct grid_case *p
     *ran = false;
     for (int i = 0; i < 2 && !code; i++)
         code = pass_run(request, problem, i == 0, &passes[i]);
+    if (code)
+        tell_failures(request, problem, &passes[0], count);
     for (int i = 0; i < selection_count() && !code; i++) {
         if (!is_wanted(request, i))
             continue;

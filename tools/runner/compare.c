@@ -11,15 +11,15 @@ struct place_of_output {
 
 static const double unit_fp32 = 0x1p-24, unit_reduced = 0x1p-11;
 
-struct tolerance tolerance_of(const struct workload *workload, const csrconv_algorithm_info *info)
+struct tolerance tolerance_of(const struct workload *workload, const csrconv_algorithm_info *info,
+                              bool is_mixing)
 {
     const bool is_fp32 = strcmp(info->math, "fp32") == 0;
-    const bool is_winograd = strstr(info->name, "wino") != NULL;
-    return (struct tolerance){ .is_exact = workload->is_exact && is_fp32 && !is_winograd,
+    return (struct tolerance){ .is_exact = workload->is_exact && is_fp32 && !is_mixing,
                                .is_dense = info->is_dense,
                                .unit = is_fp32 ? unit_fp32 : unit_reduced,
-                               .factor = is_winograd ? 32.0 : 1.0,
-                               .is_mixing = is_winograd };
+                               .factor = is_mixing ? 32.0 : 1.0,
+                               .is_mixing = is_mixing };
 }
 
 /* The most that the magnitude of an output of filter m can be. */

@@ -34,11 +34,12 @@ struct tolerance {
     bool is_exact;  /* to the bit */
     bool is_dense;  /* adds up the zeros too */
     double unit;    /* the rounding unit u of its products */
-    double factor;  /* on the bound; 1, or 32 for Winograd */
+    double factor;  /* on the bound; 1, or 32 for Winograd and FFT */
     bool is_mixing; /* errors of neighbouring outputs mix, as Winograd's do */
 };
 
-struct tolerance tolerance_of(const struct workload *workload, const csrconv_algorithm_info *info);
+struct tolerance tolerance_of(const struct workload *workload, const csrconv_algorithm_info *info,
+                              bool is_mixing);
 
 /* What a comparison came to. */
 struct verdict {

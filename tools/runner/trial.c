@@ -125,11 +125,18 @@ static bool run_once(struct trial *trial, int64_t n)
     return true;
 }
 
+/* Of a trial that has a plan. */
+static struct tolerance tolerance_of_trial(const struct trial *trial)
+{
+    return tolerance_of(trial->stage->workload, &trial->algorithm,
+                        csrconv_plan_is_mixing(trial->plan));
+}
+
 /* The output of the last run against the oracle's. */
 static void check_output(struct trial *trial, const struct reference *reference)
 {
     const struct workload *w = trial->stage->workload;
-    const struct tolerance tolerance = tolerance_of(w, &trial->algorithm);
+    const struct tolerance tolerance = tolerance_of_trial(trial);
     struct verdict verdict;
     reference_compare(reference, w, &tolerance, &trial->stage->result, &verdict);
     if (verdict.max_error > trial->max_error)
@@ -236,8 +243,8 @@ void trial_verify(struct trial *trial, const struct reference *reference, int64_
 void trial_cross_check(struct trial *trial, struct trial *other)
 {
     const struct workload *w = trial->stage->workload;
-    const struct tolerance mine = tolerance_of(w, &trial->algorithm);
-    const struct tolerance theirs = tolerance_of(w, &other->algorithm);
+    const struct tolerance mine = tolerance_of_trial(trial);
+    const struct tolerance theirs = tolerance_of_trial(other);
     struct guarded *result = &trial->stage->result, kept;
     struct verdict verdict = { .is_right = true };
     if (!run_once(other, w->geometry.batch)) {

@@ -1,0 +1,148 @@
+#include "cudnn_contest.h"
+
+#include "contest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static size_t element_bytes(const struct csrconv_cuda_format *format)
+{
+    return format->is_half ? 2 : sizeof(float);
+}
+
+size_t csrconv_cudnn_in_bytes(const struct csrconv_shape *shape,
+                              const struct csrconv_cuda_format *format)
+{
+    return (size_t)(shape->g.batch * shape->in_image) * element_bytes(format);
+}
+
+size_t csrconv_cudnn_out_bytes(const struct csrconv_shape *shape,
+                               const struct csrconv_cuda_format *format)
+{
+    return (size_t)(shape->g.batch * shape->out_image) * element_bytes(format);
+}
+
+/* Filters are images of group_channels planes of R * S. */
+static csrconv_status convert_weights(const struct csrconv_shape *shape, const float *dense,
+                                      struct csrconv_memory *memory,
+                                      struct csrconv_cudnn_winner *winner, cudaStream_t stream)
+{
+    const struct csrconv_cuda_images filters = { shape->g.filters, shape->group_channels,
+                                                 shape->g.kernel_h * shape->g.kernel_w,
+                                                 shape->columns };
+    const csrconv_status status =
+        csrconv_cuda_allocate(memory, shape->g.filters * shape->columns,
+                              element_bytes(&winner->format), &winner->weights);
+    if (status)
+        return status;
+    return csrconv_cuda_to_format(&winner->format, &filters, dense, winner->weights, stream);
+}
+
+/* What the plans are timed on. */
+struct arena {
+    cudnnHandle_t handle;
+    struct csrconv_cudnn_plans plans;
+    void *in, *out, *workspace;
+    const void *weights;
+};
+
+static int64_t largest_workspace(const struct csrconv_cudnn_plans *plans)
+{
+    int64_t most = 0;
+    for (int i = 0; i < plans->count; i++)
+        if (plans->plan[i].workspace_bytes > most)
+            most = plans->plan[i].workspace_bytes;
+    return most;
+}
+
+/* The input's bytes make small positive numbers in both types, float32 and float16. */
+static csrconv_status furnish(const struct csrconv_shape *shape,
+                              const struct csrconv_cuda_format *format,
+                              struct csrconv_memory *memory, struct arena *arena,
+                              cudaStream_t stream)
+{
+    const int small = 0x3c;
+    const size_t in_bytes = csrconv_cudnn_in_bytes(shape, format);
+    const size_t out_bytes = csrconv_cudnn_out_bytes(shape, format);
+    csrconv_status status;
+    if ((status = csrconv_cuda_allocate(memory, (int64_t)in_bytes, 1, &arena->in)) ||
+        (status = csrconv_cuda_allocate(memory, (int64_t)out_bytes, 1, &arena->out)) ||
+        (status =
+             csrconv_cuda_allocate(memory, largest_workspace(&arena->plans), 1, &arena->workspace)))
+        return status;
+    return csrconv_cuda_check(cudaMemsetAsync(arena->in, small, in_bytes, stream), "a contest");
+}
+
+static csrconv_status attempt(void *context, int candidate, cudaStream_t stream)
+{
+    const struct arena *arena = context;
+    const struct csrconv_cudnn_buffers buffers = { arena->in, arena->weights, arena->out,
+                                                   arena->workspace };
+    return csrconv_cudnn_plan_run(arena->handle, &arena->plans.plan[candidate], &buffers, stream);
+}
+
+/* Moves the fastest plan from the arena to the winner. */
+static csrconv_status compete(struct arena *arena, struct csrconv_cudnn_winner *winner)
+{
+    double times_us[CSRCONV_CUDNN_MOST_PLANS];
+    const int best = csrconv_cuda_contest(arena->plans.count, attempt, arena, times_us);
+    if (best < 0) {
+        char sentence[256];
+        snprintf(sentence, sizeof sentence, "%s", csrconv_last_error());
+        return csrconv_fail(CSRCONV_NOT_SUPPORTED, "none of %d plans of cuDNN runs: %s",
+                            arena->plans.count, sentence);
+    }
+    winner->plan = arena->plans.plan[best];
+    winner->rivals = arena->plans.count;
+    winner->us = times_us[best];
+    memset(&arena->plans.plan[best], 0, sizeof *arena->plans.plan);
+    return CSRCONV_OK;
+}
+
+static csrconv_status hold(const struct csrconv_problem *problem, const float *dense,
+                           struct csrconv_memory *memory, struct arena *arena,
+                           struct csrconv_cudnn_winner *winner, cudaStream_t stream)
+{
+    struct csrconv_memory transient = { .allocator = memory->allocator };
+    csrconv_status status;
+    if ((status = convert_weights(&problem->shape, dense, memory, winner, stream)) ||
+        (status = furnish(&problem->shape, &winner->format, &transient, arena, stream)) ||
+        (status = csrconv_cuda_check(cudaStreamSynchronize(stream), "a contest")))
+        return status;
+    arena->weights = winner->weights;
+    return compete(arena, winner);
+}
+
+csrconv_status csrconv_cudnn_contest(cudnnHandle_t handle, const struct csrconv_problem *problem,
+                                     const struct csrconv_cudnn_math *math, const float *dense,
+                                     bool is_nhwc, struct csrconv_memory *memory,
+                                     struct csrconv_cudnn_winner *winner)
+{
+    struct arena arena = { .handle = handle };
+    cudaStream_t stream = NULL;
+    csrconv_status status;
+    memset(winner, 0, sizeof *winner);
+    winner->format = (struct csrconv_cuda_format){ is_nhwc, math->is_half };
+    if (!(status =
+              csrconv_cudnn_graph_make(handle, &problem->shape, &winner->format, &winner->graph)) &&
+        !(status = csrconv_cudnn_plans_find(&winner->graph, math, &arena.plans)) &&
+        !(status = csrconv_cudnn_plans_build(handle, &arena.plans)) &&
+        !(status = csrconv_cuda_check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+                                      "a contest")))
+        status = hold(problem, dense, memory, &arena, winner, stream);
+    csrconv_cuda_free(arena.in);
+    csrconv_cuda_free(arena.out);
+    csrconv_cuda_free(arena.workspace);
+    csrconv_cudnn_plans_free(&arena.plans);
+    if (stream)
+        (void)cudaStreamDestroy(stream);
+    return status;
+}
+
+void csrconv_cudnn_winner_free(struct csrconv_cudnn_winner *winner)
+{
+    csrconv_cudnn_plan_free(&winner->plan);
+    csrconv_cudnn_graph_free(&winner->graph);
+    csrconv_cuda_free(winner->weights);
+    memset(winner, 0, sizeof *winner);
+}

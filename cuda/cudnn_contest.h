@@ -1,0 +1,33 @@
+/* The fastest of cuDNN's plans for a convolution between tensors of one format, on this GPU. */
+#ifndef CSRCONV_CUDNN_CONTEST_H
+#define CSRCONV_CUDNN_CONTEST_H
+
+#include "cudnn_plan.h"
+
+struct csrconv_cudnn_winner {
+    struct csrconv_cuda_format format;
+    struct csrconv_cudnn_graph graph;
+    struct csrconv_cudnn_plan plan;
+    void *weights; /* on the device, in the format */
+    int rivals;    /* plans that were timed, this one too */
+    double us;
+};
+
+/*
+ * Times every plan between tensors made for it. dense is what csrconv_dense_weights makes, on the
+ * device. csrconv_cudnn_winner_free is right after a failure too.
+ */
+csrconv_status csrconv_cudnn_contest(cudnnHandle_t handle, const struct csrconv_problem *problem,
+                                     const struct csrconv_cudnn_math *math, const float *dense,
+                                     bool is_nhwc, struct csrconv_memory *memory,
+                                     struct csrconv_cudnn_winner *winner);
+
+void csrconv_cudnn_winner_free(struct csrconv_cudnn_winner *winner);
+
+/* Bytes of the tensors in a format. */
+size_t csrconv_cudnn_in_bytes(const struct csrconv_shape *shape,
+                              const struct csrconv_cuda_format *format);
+size_t csrconv_cudnn_out_bytes(const struct csrconv_shape *shape,
+                               const struct csrconv_cuda_format *format);
+
+#endif

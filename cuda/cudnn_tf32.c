@@ -1,0 +1,27 @@
+/* The peer cudnn_tf32: cuDNN's convolution of float32 tensors, whose products may be tf32. */
+#include "cudnn_conv.h"
+#include "dense.h"
+
+static const struct csrconv_cudnn_math math = { .is_half = false, .is_tensor_core = true };
+
+const struct csrconv_algorithm csrconv_algorithm_cudnn_tf32 = {
+    .traits = &math,
+    .info = { .name = "cudnn_tf32",
+              .summary = "dense convolution of cuDNN on tensor cores, tf32",
+              .device = CSRCONV_DEVICE_CUDA,
+              .is_peer = 1,
+              .is_dense = 1,
+              .math = "tf32",
+              .layout = "best",
+              .limits = "cuDNN allocates on the host and locks inside; one execute of a plan at a "
+                        "time; two runs may differ in their last bits; a pruned weight times NaN "
+                        "or infinity is NaN" },
+    .version = csrconv_cudnn_version,
+    .refuse = csrconv_cudnn_refuse,
+    .estimate = csrconv_dense_estimate,
+    .prepare = csrconv_cudnn_prepare,
+    .lay_out = csrconv_cudnn_lay_out,
+    .compute = csrconv_cudnn_compute,
+    .execute = csrconv_cudnn_execute,
+    .destroy = csrconv_cudnn_destroy,
+};

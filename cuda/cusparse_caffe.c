@@ -1,0 +1,22 @@
+/* The peer cusparse_caffe: the sparse lowering of Caffe's descendants. */
+#include "cusparse_conv.h"
+
+static const struct csrconv_cusparse_traits traits = { .is_image_by_image = true };
+
+const struct csrconv_algorithm csrconv_algorithm_cusparse_caffe = {
+    .traits = &traits,
+    .info = { .name = "cusparse_caffe",
+              .summary = "im2col and SpMM of cuSPARSE image by image, as in Caffe",
+              .device = CSRCONV_DEVICE_CUDA,
+              .is_peer = 1,
+              .math = "fp32",
+              .layout = "nchw",
+              .limits = CSRCONV_CUSPARSE_LIMITS },
+    .version = csrconv_cusparse_version,
+    .refuse = csrconv_cusparse_refuse,
+    .estimate = csrconv_cusparse_estimate,
+    .prepare = csrconv_cusparse_prepare,
+    .lay_out = csrconv_cusparse_lay_out,
+    .execute = csrconv_cusparse_execute,
+    .destroy = csrconv_cusparse_destroy,
+};
