@@ -157,7 +157,8 @@ static __device__ __forceinline__ void store(const tiled_args &a, const block_pl
 }
 
 template <int PIXELS>
-static __global__ void __launch_bounds__(THREADS, RESIDENT) convolve(const tiled_args a)
+static __global__ void __launch_bounds__(THREADS, RESIDENT)
+    convolve_tiled_weights(const tiled_args a)
 {
     extern __shared__ csrconv_weight_pair shared[];
     const stage s = stage_of(a, shared);
