@@ -98,7 +98,8 @@ static csrconv_status direct_prepare(const struct csrconv_algorithm *,
                                       reinterpret_cast<void **>(&d->values))) ||
         (status = upload_offsets(problem, memory, d)) ||
         (status = csrconv_cuda_upload_bias(problem, memory, &d->bias)) ||
-        (status = csrconv_cuda_load(reinterpret_cast<const void *>(convolve_direct), "cuda_direct")))
+        (status =
+             csrconv_cuda_load(reinterpret_cast<const void *>(convolve_direct), "cuda_direct")))
         return status;
     prepared->is_in_place = !csrconv_has_padding(shape);
     if (!prepared->is_in_place)
