@@ -325,7 +325,8 @@ int main(int argc, char **argv)
     fclose(probe);
     snprintf(folder, sizeof folder, "%s/conformance", argv[1]);
     run.wanted = calloc((size_t)selection_count(), sizeof *run.wanted);
-    code = run.wanted ? run_all(&run, argc > 2 ? argv[2] : "cpu") : complain(EXIT_WRONG, "memory", "no room");
+    code = run.wanted ? run_all(&run, argc > 2 ? argv[2] : "cpu")
+                      : complain(EXIT_WRONG, "memory", "no room");
     if (code)
         printf("FAILED %s\n", complaint());
     printf("%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped\n", run.count.passed,

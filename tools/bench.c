@@ -189,6 +189,15 @@ static int set_up(struct bench *b, float **dense)
     return code;
 }
 
+/* A failure of this point; what comes after it may still be measured. */
+static int fail_point(const struct problem_point *point, struct bench_count *count)
+{
+    fprintf(stderr, "warning: %s: %s\n", point->problem->name, complaint());
+    complain_clear();
+    count->failed++;
+    return EXIT_DONE;
+}
+
 int bench_point(const struct bench_request *request, const struct problem_point *point,
                 struct report *report, struct bench_count *count)
 {
@@ -208,5 +217,5 @@ int bench_point(const struct bench_request *request, const struct problem_point 
     stage_free(&b.stage);
     reference_free(&b.reference);
     workload_free(&b.workload);
-    return code;
+    return code == EXIT_WRONG ? fail_point(point, count) : code;
 }

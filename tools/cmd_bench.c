@@ -215,7 +215,8 @@ static int conclude(const struct bench_count *count)
 {
     repeat_warning(count);
     if (count->failed)
-        return complain(EXIT_WRONG, "bench", "%" PRId64 " results were wrong", count->failed);
+        return complain(EXIT_WRONG, "bench", "%" PRId64 " results were wrong or missing",
+                        count->failed);
     if (count->idle)
         return complain(EXIT_REFUSED, "bench", "nothing ran for %" PRId64 " of the points",
                         count->idle);
@@ -242,7 +243,8 @@ static int bench_list(const struct bench_options *o, struct bench_request *reque
         code = open_files(files);
     if (!code)
         code = bench_points(o, request, list, &report, &count);
-    if (!code)
+    /* An existing file is worth more than one without a result. */
+    if (!code && (report.count || !count.failed))
         code = save_files(files, &report);
     for (int i = 0; i < BENCH_FILES; i++)
         output_abandon(&files[i].output);
@@ -270,7 +272,10 @@ static int bench(const struct bench_options *o, int *wanted)
     if (o->is_graph && request.device != CSRCONV_DEVICE_CUDA)
         return complain(EXIT_REFUSED, "--graph", "needs a CUDA device, the device is %s",
                         request.device_name);
+    if (o->is_graph)
+        return complain(EXIT_REFUSED, "--graph", "whole networks cannot be captured yet");
     fprintf(stderr, "device: %s\n", request.device_name);
+    selection_warn_of_threads(request.device, &o->threads);
     code = problems_input(&problems, &list);
     if (!code)
         code = bench_list(o, &request, &list);

@@ -238,7 +238,8 @@ static int conclude(const struct work *work)
 {
     const int64_t failed = work->count.failed + work->ablation_count.failed;
     if (failed)
-        return complain(EXIT_WRONG, "reproduce", "%" PRId64 " results were wrong", failed);
+        return complain(EXIT_WRONG, "reproduce", "%" PRId64 " results were wrong or missing",
+                        failed);
     if (work->count.idle)
         return complain(EXIT_REFUSED, "reproduce", "nothing ran for %" PRId64 " of the layers",
                         work->count.idle);
@@ -258,10 +259,11 @@ static int reproduce(const struct reproduce_options *o, struct work *work)
         return code;
     request.wanted = work->wanted;
     fprintf(stderr, "device: %s\n", request.device_name);
+    selection_warn_of_threads(request.device, &o->threads);
     code = reproduce_files_open(o->out, &work->reproduction, &files);
     if (!code)
         code = measure(o, &request, work);
-    if (!code)
+    if (!code && !(work->count.failed && !work->count.measured))
         code = reproduce_files_save(&work->reproduction, &files);
     reproduce_files_abandon(&files);
     return code ? code : conclude(work);

@@ -67,10 +67,10 @@ static void tell(const struct grid_case *problem, const char *algorithm, int sta
                  const char *detail, double max_error)
 {
     if (status == TRIAL_PASSED)
-        printf("ok      %-14s %s: largest error %.3f of the bound\n", algorithm, problem->name,
+        printf("ok      %-18s %s: largest error %.3f of the bound\n", algorithm, problem->name,
                max_error);
     else
-        printf("%s %-14s %s: %s\n", status == TRIAL_FAILED ? "FAILED " : "skipped", algorithm,
+        printf("%s %-18s %s: %s\n", status == TRIAL_FAILED ? "FAILED " : "skipped", algorithm,
                problem->name, detail);
     fflush(stdout);
 }

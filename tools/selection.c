@@ -46,6 +46,15 @@ int selection_usable_device(const char *text, csrconv_device *device, int *ordin
     return EXIT_DONE;
 }
 
+void selection_warn_of_threads(csrconv_device device, const struct whole_list *threads)
+{
+    for (size_t i = 0; i < threads->count; i++)
+        if (device != CSRCONV_DEVICE_CPU && threads->items[i]) {
+            fputs("warning: --threads is for the CPU, and changes nothing here\n", stderr);
+            return;
+        }
+}
+
 static int length_of(const csrconv_algorithm *const *table)
 {
     int length = 0;

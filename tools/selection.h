@@ -16,6 +16,9 @@ int selection_device(const char *text, csrconv_device *device, int *ordinal);
 int selection_usable_device(const char *text, csrconv_device *device, int *ordinal,
                             const char **name);
 
+/* A warning where threads are asked for and the device is none that has any. */
+void selection_warn_of_threads(csrconv_device device, const struct whole_list *threads);
+
 /* csrconv's own algorithms, then the peers of this build. */
 int selection_count(void);
 const csrconv_algorithm *selection_algorithm(int index);

@@ -165,6 +165,17 @@ class Info(support.Case):
         self.assertIn(b"direct ", self.succeed("info", "--algos").stdout)
         self.assertIn(b"cpu ", self.succeed("info", "--devices").stdout)
 
+    def test_what_does_not_fit_costs_one_point(self):
+        huge = 'mb100000ic4096ih512oc64oh512kh3ph1n"huge"'
+        self.write("old.csv", b"old")
+        done = self.fail_with(1, "bench", "1 results were wrong or missing", "bench", "--device",
+                              "cpu", "--algo", "direct", "--csv", "old.csv", huge)
+        self.assertIn("warning: huge: memory: no room", done.stderr)
+        self.assertEqual(self.read("old.csv"), b"old")
+        self.fail_with(1, "bench", "1 results were wrong or missing", "bench", "--device", "cpu",
+                       "--algo", "direct", "--csv", "new.csv", huge, PROBLEM)
+        self.assertEqual(self.read("new.csv").decode().count("\nsmall,"), 1)
+
     def test_a_hidden_gpu(self):
         hidden = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
         done = self.succeed("info", "--devices", env=hidden)

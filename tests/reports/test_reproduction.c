@@ -127,7 +127,7 @@ static void charts_show_one_csrconv(void **state)
     fill_network(&network);
     report_init(&chart);
     assert_int_equal(reproduction_add_chart(&network, 0, &chart), EXIT_DONE);
-    assert_int_equal(chart.count, 4 * 5);
+    assert_int_equal(chart.count, 2 * 5);
     assert_int_equal(chart.results[5].measurement.batch, 128);
     assert_string_equal(chart.results[0].measurement.algorithm, "csrconv");
     assert_true(chart.results[0].measurement.median_us == 1280.0);
@@ -135,6 +135,13 @@ static void charts_show_one_csrconv(void **state)
     assert_null(strstr(svg, "_caffe"));
     assert_non_null(strstr(svg, "cudnn_tf32"));
     free(svg);
+    report_free(&chart);
+    report_init(&chart);
+    assert_int_equal(reproduction_add_totals(&network, &chart), EXIT_DONE);
+    assert_int_equal(chart.count, 2 * 7);
+    assert_string_equal(chart.results[6].measurement.algorithm, "csrconv");
+    assert_string_equal(chart.results[6].measurement.name, "alexnet: 2 pruned layers");
+    assert_true(chart.results[6].measurement.median_us == 2560.0);
     report_free(&chart);
     report_init(&chart);
     assert_int_equal(reproduction_add_chart(&network, 1, &chart), EXIT_DONE);

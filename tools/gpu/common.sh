@@ -27,10 +27,27 @@ need_gpu() {
     "$1" info --devices | grep -q '^cuda:0 *usable' || fail "no usable GPU"
 }
 
-# csrconv's own algorithms on GPUs, comma-separated.
-own_algorithms() {
-    "$1" info --algos | awk '$2 == "cuda" && $3 == "own" { print $1 }' | paste -sd,
+# algorithms_of PROGRAM own|peer [PATTERN]: those on GPUs whose names match, comma-separated.
+algorithms_of() {
+    local names
+    names=$("$1" info --algos |
+        awk -v kind="$2" -v pattern="${3:-.}" '$2 == "cuda" && $3 == kind && $1 ~ pattern { print $1 }' |
+        paste -sd,)
+    [ -n "$names" ] || fail "this build has no $2 algorithm $3"
+    echo "$names"
 }
+
+# Strides, dilation, groups, odd planes, borders on all sides, batches that no tile divides.
+# shellcheck disable=SC2034 # for the scripts that source this one
+small_problems=(
+    mb3ic16ih7oc24oh7kh3ph1
+    mb2ic32ih13iw13oc40oh13ow13kh5kw5ph2pw2
+    mb5ic64ih14oc33oh14kh1ph0
+    mb2ic8ih27oc16oh14kh3sh2ph1
+    mb2_g2ic12ih11oc10oh7kh3sh1ph1dh2
+    mb1ic3ih31iw29oc20kh7kw7sh2sw2ph3pw3
+    mb9ic40ih1iw17oc48oh1ow17kh1kw1ph0pw0
+)
 
 # step NAME COMMAND ...: runs it, tells how long it took, and remembers a failure.
 failures=()

@@ -1,44 +1,79 @@
 #!/usr/bin/env bash
-# Verifies every algorithm and peer on the GPU: the built-in grid, the pruned layers of the networks
-# at batch 1 and at a batch that no tile divides, the cases that others publish.
+# Verifies algorithms and peers on the GPU. The phases can be run one by one.
 #
-#   tools/gpu/verify.sh BUILD [DATA]
+#   tools/gpu/verify.sh BUILD [DATA] [PHASE ...]
 #
-# DATA holds conformance/; without it, or without the tests in BUILD, those cases are left out.
+#   own          csrconv's own: the built-in grid, and the pruned layers of the networks at batch 1 and
+#                at one that no tile divides
+#   lowering     the same for the peers of cuBLAS and cuSPARSE
+#   cudnn        its peers, whose plans take long: on small problems of all kinds and on AlexNet;
+#                bench verifies them on the other networks
+#   conformance  the cases that others publish, in DATA/conformance, by BUILD/tests/conformance
 source "$(dirname "$0")/common.sh"
-[ $# -ge 1 ] || fail "usage: tools/gpu/verify.sh BUILD [DATA]"
-program=$(find_program "$1")
-data=${2:-}
+[ $# -ge 1 ] || fail "usage: tools/gpu/verify.sh BUILD [DATA] [PHASE ...]"
+build=$1
+program=$(find_program "$build")
+shift
+data=
+if [ $# -gt 0 ] && [ -d "$1" ]; then
+    data=$1
+    shift
+fi
+phases=("$@")
+[ $# -gt 0 ] || phases=(own lowering cudnn conformance)
 need_gpu "$program"
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
 
-# verify ARGUMENT ...: shows what failed, and the last line; what passed is left out.
+# verify LOG ALGORITHMS ARGUMENT ...: shows what failed, and the last line; what passed is left out.
 verify() {
-    local code=0
-    "$program" verify --device cuda "$@" >"$log" || code=$?
+    local log=$logs/$1 algorithms=$2 code=0
+    shift 2
+    "$program" verify --device cuda --algo "$algorithms" "$@" >"$log" || code=$?
     grep '^FAILED' "$log" || true
     tail -n 1 "$log"
     return "$code"
 }
 
-# skips: how often each algorithm was skipped for which reason, over all logs.
-skips() {
-    echo 'skipped:'
-    sed -n 's/^skipped *\([a-z0-9_]*\) *[^:]*:[^:]*: /\1: /p; t; s/^skipped *\([a-z0-9_]*\) [^:]*: /\1: /p' \
-        "$logs"/* | sort | uniq -c | sort -rn | head -n 40
+# everywhere PHASE ALGORITHMS
+everywhere() {
+    local network
+    step "$1 grid" verify "$1-grid" "$2"
+    for network in alexnet googlenet resnet50; do
+        step "$1 $network" verify "$1-$network" "$2" --batch 1,7 \
+            --network "$root/data/networks/$network.csv"
+    done
 }
 
-logs=$(mktemp -d)
-trap 'rm -rf "$logs"' EXIT
-log=$logs/grid
-step grid verify
-for network in alexnet googlenet resnet50; do
-    log=$logs/$network
-    step "$network" verify --network "$root/data/networks/$network.csv" --batch 1,7
+conformance() {
+    local test=$build/tests/conformance
+    if [ -z "$data" ] || [ ! -x "$test" ]; then
+        echo "skipped: needs DATA and $test"
+    else
+        "$test" "$data" cuda >"$logs/conformance" || return
+        tail -n 1 "$logs/conformance"
+    fi
+}
+
+# How often each algorithm was skipped, for which reason, the most frequent first.
+skips() {
+    cat "$logs"/* | sed -n 's/^skipped *\([a-z0-9_]*\),* .*[^:]: /skipped \1: /p' |
+        sort | uniq -c | sort -rn | head -n 40
+}
+
+for phase in "${phases[@]}"; do
+    case $phase in
+    own) everywhere own "$(algorithms_of "$program" own)" ;;
+    lowering) everywhere lowering "$(algorithms_of "$program" peer '^cu(blas|sparse)')" ;;
+    cudnn)
+        names=$(algorithms_of "$program" peer '^cudnn')
+        step 'cudnn problems' verify cudnn-problems "$names" "${small_problems[@]}"
+        step 'cudnn alexnet' verify cudnn-alexnet "$names" --batch 7 \
+            --network "$root/data/networks/alexnet.csv"
+        ;;
+    conformance) step conformance conformance ;;
+    *) fail "there is no phase \"$phase\"" ;;
+    esac
 done
-if [ -n "$data" ] && [ -x "$1/tests/conformance" ]; then
-    step conformance "$1/tests/conformance" "$data" cuda
-else
-    echo "csrconv gpu verify: skipped: conformance, which needs DATA and BUILD/tests/conformance"
-fi
 skips
 conclude

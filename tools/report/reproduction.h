@@ -35,14 +35,16 @@ int reproduction_write(const struct reproduction *reproduction, FILE *stream);
 
 /*
  * Adds what a chart of a network's layers shows. Of a GPU, where there are many peers, that is the
- * fastest of csrconv's own as "csrconv", and not the peers that compute image by image.
+ * fastest of csrconv's own as "csrconv", not the peers that compute image by image, and the first
+ * setting alone.
  */
 int reproduction_add_chart(const struct reproduction_network *network, int is_cpu,
                            struct report *report);
 
 /*
  * Adds the totals of a network to a report, as if it were one layer: what report_format_svg then
- * draws is the chart of whole networks. Only what ran on all of the layers.
+ * draws is the chart of whole networks. Only what ran on all of the layers; of a GPU, the best of
+ * csrconv's own and the peers.
  */
 int reproduction_add_totals(const struct reproduction_network *network, struct report *report);
 

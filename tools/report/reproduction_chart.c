@@ -38,16 +38,15 @@ static int add_all(const struct report *from, struct report *to)
     return code;
 }
 
-/* The settings one behind the other, so that the layers of each can be seen together. */
+/* Those of the first setting, the published batch: more of them are no chart any more. */
 static int add_cases(const struct analysis *analysis, struct report *report)
 {
     int code = EXIT_DONE;
-    for (size_t ordinal = 0; ordinal < analysis->ordinal_count; ordinal++)
-        for (size_t i = 0; i < analysis->case_count && !code; i++) {
-            const struct report_case *const subject = &analysis->cases[i];
-            if (subject->ordinal == ordinal && !(code = add_own(subject, report)))
-                code = add_peers(subject, report);
-        }
+    for (size_t i = 0; i < analysis->case_count && !code; i++) {
+        const struct report_case *const subject = &analysis->cases[i];
+        if (subject->ordinal == 0 && !(code = add_own(subject, report)))
+            code = add_peers(subject, report);
+    }
     return code;
 }
 

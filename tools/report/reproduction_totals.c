@@ -156,6 +156,20 @@ static double sparsity_of(const struct analysis *analysis, size_t ordinal)
     return weights > 0.0 ? 1.0 - nonzeros / weights : 0.0;
 }
 
+static const char best_sparse[] = "best sparse";
+
+/* The name in the chart; NULL: it is not shown. */
+static const char *charted_name(const struct total *total)
+{
+    const struct result *const example = total->example;
+    const int is_algorithm = strcmp(total->name, example->measurement.algorithm) == 0;
+    if (strcmp(example->measurement.device, "cpu") == 0)
+        return total->name;
+    if (strcmp(total->name, best_sparse) == 0)
+        return "csrconv";
+    return is_algorithm && example->is_peer ? total->name : NULL;
+}
+
 static int add_total(const struct total *total, const char *name, double sparsity,
                      struct report *report)
 {
@@ -163,7 +177,7 @@ static int add_total(const struct total *total, const char *name, double sparsit
     result.measurement.name = result.measurement.problem = name;
     result.measurement.pattern = "";
     result.measurement.sparsity = sparsity;
-    result.measurement.algorithm = total->name;
+    result.measurement.algorithm = charted_name(total);
     result.measurement.chosen = strcmp(total->name, "automatic choice") == 0;
     result.measurement.median_us = total->sum_us;
     return report_add(report, &result);
@@ -178,7 +192,7 @@ static int add_totals(const struct analysis *analysis, size_t ordinal, const cha
     char *const name = text_format("%s: %zu pruned layers", network, layers);
     int code = EXIT_DONE;
     for (size_t i = 0; i < totals.count && !code; i++)
-        if (totals.rows[i].layers == layers)
+        if (totals.rows[i].layers == layers && charted_name(&totals.rows[i]))
             code = add_total(&totals.rows[i], name ? name : network, sparsity, report);
     free(name);
     return code;

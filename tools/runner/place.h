@@ -54,7 +54,8 @@ struct place {
 
     /*
      * Makes a row ready to be run again and again: on a GPU it becomes a graph, where the calls can
-     * be captured. Runs nothing. Forget it afterwards.
+     * be captured; else row->uncaptured says why, and they are made one by one. Runs nothing.
+     * Forget it afterwards.
      */
     int (*record)(struct row *row);
     void (*forget)(struct row *row);

@@ -32,7 +32,8 @@ static void leave(void)
         (void)cudaEventDestroy(gpu.end);
     if (gpu.stream)
         (void)cudaStreamDestroy(gpu.stream);
-    (void)cudaFree(gpu.flush);
+    if (gpu.flush)
+        (void)cudaFree(gpu.flush);
     (void)cudaGetLastError();
     memset(&gpu, 0, sizeof gpu);
 }
@@ -113,49 +114,44 @@ static csrconv_status make_calls(const struct row *row)
     return status;
 }
 
-/* The calls as a graph, or NULL with the reason in row->uncaptured. */
-static cudaGraph_t capture(struct row *row)
+/* The calls as a graph; NULL: a call failed, as one may that cannot be captured. */
+static cudaError_t capture(const struct row *row, cudaGraph_t *graph, csrconv_status *status)
 {
-    cudaGraph_t graph = NULL;
-    csrconv_status status = CSRCONV_OK;
-    size_t nodes = 0;
-    const char *why = NULL;
     cudaError_t error = cudaStreamBeginCapture(gpu.stream, cudaStreamCaptureModeThreadLocal);
-    if (!error) {
-        status = make_calls(row);
-        error = cudaStreamEndCapture(gpu.stream, &graph);
-    }
-    if (!error && !status)
-        error = cudaGraphGetNodes(graph, NULL, &nodes);
-    if (status)
-        why = csrconv_last_error();
-    else if (error)
-        why = cudaGetErrorString(error);
-    else if (!nodes)
-        why = "it queues nothing on its stream";
-    if (!why)
-        return graph;
-    snprintf(row->uncaptured, sizeof row->uncaptured, "%s", why);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
-    (void)cudaGetLastError();
-    return NULL;
+    if (error)
+        return error;
+    *status = make_calls(row);
+    return cudaStreamEndCapture(gpu.stream, graph);
+}
+
+/* Calls that stray to another stream leave nothing in the graph. */
+static const char *instantiate(cudaGraph_t graph, cudaGraphExec_t *executable)
+{
+    size_t nodes = 0;
+    cudaError_t error = cudaGraphGetNodes(graph, NULL, &nodes);
+    if (!error && !nodes)
+        return "it queues nothing on its stream";
+    if (!error)
+        error = cudaGraphInstantiate(executable, graph, 0);
+    return error ? cudaGetErrorString(error) : NULL;
 }
 
 static int cuda_record(struct row *row)
 {
     cudaGraphExec_t executable = NULL;
-    cudaGraph_t graph;
-    cudaError_t error;
-    row->graph = NULL;
-    row->uncaptured[0] = '\0';
-    graph = capture(row);
-    if (!graph)
-        return EXIT_DONE;
-    error = cudaGraphInstantiate(&executable, graph, 0);
-    (void)cudaGraphDestroy(graph);
-    row->graph = executable;
-    return checked(row->name, error);
+    cudaGraph_t graph = NULL;
+    csrconv_status status = CSRCONV_OK;
+    const cudaError_t error = capture(row, &graph, &status);
+    const char *why = status  ? csrconv_last_error()
+                      : error ? cudaGetErrorString(error)
+                              : instantiate(graph, &executable);
+    snprintf(row->uncaptured, sizeof row->uncaptured, "%s", why ? why : "");
+    row->graph = why ? NULL : executable;
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    if (why)
+        (void)cudaGetLastError();
+    return EXIT_DONE;
 }
 
 static void cuda_forget(struct row *row)

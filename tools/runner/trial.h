@@ -34,8 +34,8 @@ void trial_free(struct trial *trial);
 
 /*
  * Executes n images into an output full of NaN and holds it against the reference. A second run
- * must give the same bits, and so must, on a GPU, three replays of a graph of one execute; a peer's
- * must be right, if it can be captured at all. Sets status.
+ * must give the same bits, and so must, on a GPU, three replays of a graph of one execute; one of a
+ * peer's must be right, if it can be captured at all. Sets status.
  */
 void trial_verify(struct trial *trial, const struct reference *reference, int64_t n);
 
