@@ -10,7 +10,7 @@
  */
 static const double pipe_share = 0.88;     /* of its clocks that many warps can use */
 static const double list_passes = 0.6;     /* the load of a pair, shared by two nonzeros */
-static const double segment_clocks = 6.0;  /* a filter of a warp begins and ends a stage */
+static const double segment_clocks = 20.0; /* a filter of a warp begins and ends a stage */
 static const double copy_wavefronts = 2.0; /* for each 32 words staged, one float at a time */
 static const double block_clocks = 2500.0; /* first stage's latency, borders, slots, results */
 static const double launch_us = 2.0;
@@ -42,10 +42,13 @@ static double block_work(const struct csrconv_block_work *w, const struct csrcon
     const struct csrconv_block_kernel *kernel = &csrconv_block_kernels[t->kernel];
     const double filters = (double)csrconv_block_filters(t), ways = (double)t->pixel_ways;
     const double tiles = (double)(w->shape->g.groups * t->filter_tiles);
-    const double products = w->nonzeros / tiles * ways * (kernel->pixels + list_passes);
+    const double segments = filters * (double)t->stages;
+    /* Half a nonzero is added to each segment to make pairs. */
+    const double nonzeros = w->nonzeros / tiles + 0.5 * segments;
+    const double products = nonzeros * ways * (kernel->pixels + list_passes);
     const double copies = copy_wavefronts / (t->patch.vector == 4 ? 1.3 : 1.1);
     const double staging = staged_floats(w->shape, &t->patch) / CSRCONV_LANES * copies;
-    return products + staging + (double)t->stages * filters * ways * segment_clocks;
+    return products + staging + segments * ways * segment_clocks;
 }
 
 /* Of the pipe's clocks, what the warps that are there can use while loads are on their way. */

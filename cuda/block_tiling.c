@@ -45,30 +45,27 @@ struct search {
     int64_t found;
 };
 
-/* Channels of a stage and stages held, such that all fit; 0 if not one channel does. */
-static void fill_stages(const struct search *s, struct csrconv_block_tiling *t)
+/*
+ * Channels of a stage, such that `ring` stages fit; false if not one channel does, if all
+ * channels would fit into fewer stages, or if the one stage held could not be filled ahead.
+ */
+static bool fill_stages(const struct search *s, int64_t ring, struct csrconv_block_tiling *t)
 {
-    const struct csrconv_shape *shape = &s->problem->shape;
+    const int64_t size = (int64_t)sizeof(float), all = s->problem->shape.group_channels;
     const int64_t share = s->machine->processor_shared / t->residents - reserved_bytes;
-    const int64_t bytes = smaller(share, s->machine->block_shared) - barrier_bytes - MOST_RING * 16;
-    const int64_t channel = t->patch.channel * (int64_t)sizeof(float);
-    const int64_t beyond = (csrconv_block_words(t) - t->patch.span) * (int64_t)sizeof(float);
-    const int64_t fit = (bytes - beyond) / channel, all = shape->group_channels;
-    t->ring = 0;
-    if (bytes <= beyond || !fit)
-        return;
-    t->ring = fit >= all ? 1 : fit >= MOST_RING ? MOST_RING : fit;
-    t->stage_channels = smaller((bytes / t->ring - beyond) / channel, all);
-    if (!t->stage_channels) {
-        t->ring = 1;
-        t->stage_channels = smaller(fit, all);
-    }
-    t->stages = round_up_quotient(all, t->stage_channels);
+    const int64_t bytes = smaller(share, s->machine->block_shared) - barrier_bytes;
+    const int64_t words = csrconv_block_words(t);
+    const int64_t beyond = 2 * words - t->patch.span + 3;
+    const int64_t fit = (bytes / ring / size - beyond) / t->patch.channel;
+    if (bytes / ring / size <= beyond || fit < 1)
+        return false;
+    t->stages = round_up_quotient(all, smaller(fit, all));
     t->stage_channels = round_up_quotient(all, t->stages);
-    t->ring = smaller(t->ring, t->stages);
-    t->stage_floats = (t->stage_channels * channel + beyond) / (int64_t)sizeof(float);
-    t->stage_floats = round_up_quotient(t->stage_floats, 4) * 4;
-    t->shared_bytes = barrier_bytes + t->ring * t->stage_floats * (int64_t)sizeof(float);
+    t->ring = ring;
+    t->stage_floats = (t->stage_channels * t->patch.channel + beyond) / 4 * 4;
+    t->zeros = t->stage_floats - words;
+    t->shared_bytes = barrier_bytes + ring * t->stage_floats * size;
+    return t->stages >= ring && (ring > 1 || t->stages == 1);
 }
 
 static void count_blocks(const struct csrconv_shape *shape, struct csrconv_block_tiling *t)
@@ -84,17 +81,17 @@ static void consider_tiling(struct search *s, struct csrconv_block_tiling *t)
 {
     const struct csrconv_block_kernel *kernel = &csrconv_block_kernels[t->kernel];
     const int64_t threads = WARP * (t->filter_ways * t->pixel_ways + t->producers);
-    for (t->residents = MOST_RESIDENT; t->residents >= 1; t->residents--) {
-        if (t->residents > 1 && threads * kernel->registers * t->residents > REGISTERS)
-            continue;
-        fill_stages(s, t);
-        if (!t->ring)
-            continue;
-        count_blocks(&s->problem->shape, t);
-        t->us = csrconv_block_cost_us(&s->work, s->machine, t);
-        s->visit(s->context, t);
-        s->found++;
-    }
+    count_blocks(&s->problem->shape, t);
+    for (t->residents = MOST_RESIDENT; t->residents >= 1; t->residents--)
+        for (int64_t ring = 1; ring <= MOST_RING; ring++) {
+            if (t->residents > 1 && threads * kernel->registers * t->residents > REGISTERS)
+                continue;
+            if (!fill_stages(s, ring, t))
+                continue;
+            t->us = csrconv_block_cost_us(&s->work, s->machine, t);
+            s->visit(s->context, t);
+            s->found++;
+        }
 }
 
 /* How many images of such tiles the block's lanes hold; 0: not one. */

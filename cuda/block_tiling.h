@@ -35,8 +35,9 @@ struct csrconv_block_tiling {
     int64_t filter_ways, pixel_ways, producers; /* warps */
     struct csrconv_patch patch;
     int64_t stage_channels, stages, ring; /* channels of a stage, stages, and stages held */
-    int64_t stage_floats;                 /* with what idle lanes read beyond the last channel */
-    int64_t filter_tiles;                 /* of a group of the convolution */
+    int64_t stage_floats; /* with what idle lanes read beyond the last channel, and zeros */
+    int64_t zeros;        /* where these begin: as many as csrconv_block_words */
+    int64_t filter_tiles; /* of a group of the convolution */
     int64_t image_tiles, row_tiles, column_tiles;
     int64_t blocks;       /* of the whole batch */
     int64_t shared_bytes; /* of a block */

@@ -73,15 +73,16 @@ int64_t csrconv_patch_widest(const struct csrconv_shape *shape, int64_t columns)
 /*
  * From a line of `extent` to the next, the first `pad` of which are border: where the tile takes
  * in the whole axis and no stride splits it, the border after one line is that before the next.
- * What is copied into a line ends in whole vectors.
+ * Outputs stay apart, and what is copied into a line ends in whole vectors.
  */
-static int64_t shared_pitch(const struct axis *axis, int64_t extent, bool is_whole, int64_t vector)
+static int64_t shared_pitch(const struct axis *axis, int64_t outputs, int64_t extent, bool is_whole,
+                            int64_t vector)
 {
     const int64_t pad = smaller(axis->pad, extent);
     const int64_t inside = smaller(axis->size, extent - pad);
     if (!is_whole || axis->stride > 1)
         return extent;
-    return larger(extent - pad, pad + round_up(inside, vector));
+    return larger(outputs, larger(extent - pad, pad + round_up(inside, vector)));
 }
 
 bool csrconv_patch_make(const struct csrconv_shape *shape, int64_t images, int64_t rows,
@@ -105,8 +106,8 @@ bool csrconv_patch_make(const struct csrconv_shape *shape, int64_t images, int64
     if (down * across > most_floats)
         return false;
     p.lead = round_up(w.pad, vector) - w.pad;
-    p.pitch = round_up(shared_pitch(&w, across, columns == shape->out_w, vector), vector);
-    p.image_pitch = p.pitch * shared_pitch(&h, down, rows == shape->out_h, 1);
+    p.pitch = round_up(shared_pitch(&w, columns, across, columns == shape->out_w, vector), vector);
+    p.image_pitch = p.pitch * shared_pitch(&h, rows, down, rows == shape->out_h, 1);
     /* The last row may read beyond its pitch, and the last copy bring more than a row. */
     p.plane = (images - 1) * p.image_pitch + (down - 1) * p.pitch + p.lead +
               round_up(larger(across, p.pitch), vector);

@@ -122,7 +122,7 @@ static void count_quads(const struct csrconv_problem *problem,
     struct cursor cursor = { 0 };
     streams->start[0] = 0;
     for (int64_t warp = 0; warp < streams->warps; warp++) {
-        int64_t quads = tiling->stages;
+        int64_t quads = 2 * tiling->stages;
         begin_warp(problem, streams->filter + warp * filters, filters, &cursor);
         for (int64_t stage = 0; stage < tiling->stages; stage++) {
             next_stage(problem, tiling, stage, filters, &cursor);
@@ -163,12 +163,21 @@ static uint32_t stage_offset(const struct writer *writer, int64_t column)
     return (uint32_t)floats * (uint32_t)sizeof(float);
 }
 
+/* Two nonzeros that add nothing. */
+static struct csrconv_quad nothing(const struct csrconv_block_tiling *tiling)
+{
+    const uint32_t offset = (uint32_t)(tiling->zeros * (int64_t)sizeof(float));
+    return (struct csrconv_quad){ { offset, 0, offset, 0 } };
+}
+
 static struct csrconv_quad *write_filter(const struct writer *writer, int64_t from, int64_t to,
                                          struct csrconv_quad *quad)
 {
     const struct csrconv_weights *weights = writer->problem->weights;
     for (int64_t i = from; i < to; i++) {
         uint32_t *word = quad->word + (i - from) % 2 * 2;
+        if (word == quad->word)
+            *quad = nothing(writer->tiling);
         word[0] = stage_offset(writer, weights->indices[i]);
         memcpy(word + 1, weights->values + i, sizeof *word);
         quad += (i - from) % 2;
@@ -181,10 +190,11 @@ static struct csrconv_quad *write_stage(const struct writer *writer, const struc
 {
     struct csrconv_quad *counts = quad++;
     for (int i = 0; i < filters; i++) {
-        const int64_t count = cursor->end[i] - cursor->at[i];
+        const int64_t count = (cursor->end[i] - cursor->at[i] + 1) / 2;
         counts->word[i / 2] |= (uint32_t)count << i % 2 * 16;
         quad = write_filter(writer, cursor->at[i], cursor->end[i], quad);
     }
+    *quad++ = nothing(writer->tiling);
     return quad;
 }
 

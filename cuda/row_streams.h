@@ -2,9 +2,11 @@
  * The weights as the warps of cuda_tiled read them: one stream of 16-byte quads for each warp of
  * filters, from front to back. Host code, without a call of CUDA's.
  *
- * For each stage a stream has a quad of counts, 16 bits for each filter of the warp, then for each
- * filter its nonzeros in that stage, two in a quad: offset in bytes from the stage's start, bits of
- * the value, and the same again. The second half of an odd count's last quad is unused.
+ * For each stage a stream has a quad of counts, 16 bits for each filter of the warp: how many quads
+ * the filter has in the stage. These follow, two nonzeros each: offset in bytes from the stage's
+ * start, bits of the value, and the same again. Where there is no second one, its value is zero and
+ * its offset that of zeros, so that it adds nothing whatever the input holds. Last comes a quad of
+ * two such, since a warp loads the inputs of the quad that follows the one it multiplies.
  */
 #ifndef CSRCONV_CUDA_ROW_STREAMS_H
 #define CSRCONV_CUDA_ROW_STREAMS_H
@@ -15,7 +17,7 @@ struct csrconv_quad {
     uint32_t word[4];
 };
 
-/* Quads behind the last stream, which a warp that looks ahead reads. */
+/* Behind the last stream, for warps that look ahead. */
 enum { CSRCONV_QUADS_AHEAD = 4 };
 
 struct csrconv_row_streams {

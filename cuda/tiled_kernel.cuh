@@ -247,7 +247,7 @@ template <bool AHEAD> struct quad_stream {
         }
     }
 
-    __device__ int4 next()
+    __device__ __forceinline__ int4 next()
     {
         int4 quad;
         if (!AHEAD)
@@ -259,52 +259,55 @@ template <bool AHEAD> struct quad_stream {
     }
 };
 
-/* `inputs`: the lane's word for a weight with no offset; those of the passes follow 32 words apart.
- */
+/* The inputs of a nonzero for all passes: 32 words apart from the lane's first. */
 template <int PIXELS>
-static __device__ __forceinline__ void add_products(float (&sums)[PIXELS], const char *inputs,
-                                                    int offset, int bits)
+static __device__ __forceinline__ void load_inputs(float (&inputs)[PIXELS], const char *base,
+                                                   int offset)
 {
-    const float value = __int_as_float(bits);
-    const float *at = reinterpret_cast<const float *>(inputs + offset);
+    const float *at = reinterpret_cast<const float *>(base + offset);
 #pragma unroll
     for (int j = 0; j < PIXELS; j++)
-        sums[j] = fmaf(value, at[j * WARP], sums[j]);
+        inputs[j] = at[j * WARP];
 }
 
 template <int PIXELS>
-static __device__ __forceinline__ void add_quad(float (&sums)[PIXELS], const char *inputs,
-                                                const int4 &quad)
+static __device__ __forceinline__ void add_products(float (&sums)[PIXELS],
+                                                    const float (&inputs)[PIXELS], int bits)
 {
-    add_products(sums, inputs, quad.x, quad.y);
-    add_products(sums, inputs, quad.z, quad.w);
+    const float value = __int_as_float(bits);
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++)
+        sums[j] = fmaf(value, inputs[j], sums[j]);
 }
 
-/* The nonzeros of one filter in one stage. Two quads at a time, so that none is moved. */
+/*
+ * What a warp has in its hands between two nonzeros: a quad and the inputs of its first nonzero.
+ * The inputs of a nonzero are loaded while the one before is multiplied, also from the last of a
+ * filter to the first of the next.
+ */
+template <int PIXELS> struct in_hand {
+    int4 quad;
+    float inputs[PIXELS];
+};
+
 template <int PIXELS, bool AHEAD>
-static __device__ __forceinline__ void add_filter(float (&sums)[PIXELS], const char *inputs,
-                                                  int count, quad_stream<AHEAD> &stream)
+static __device__ __forceinline__ void add_filter(float (&sums)[PIXELS], const char *base,
+                                                  int quads, in_hand<PIXELS> &hand,
+                                                  quad_stream<AHEAD> &stream)
 {
 #pragma unroll 1
-    for (; AHEAD && count >= 4; count -= 4) {
-        const int4 first = stream.first;
-        stream.first = __ldg(stream.at);
-        add_quad(sums, inputs, first);
-        const int4 second = stream.second;
-        stream.second = __ldg(stream.at + 1);
-        add_quad(sums, inputs, second);
-        stream.at += 2;
-    }
-#pragma unroll 1
-    for (; count >= 2; count -= 2)
-        add_quad(sums, inputs, stream.next());
-    if (count) {
-        const int4 quad = stream.next();
-        add_products(sums, inputs, quad.x, quad.y);
+    for (; quads > 0; quads--) {
+        float second[PIXELS];
+        load_inputs(second, base, hand.quad.z);
+        add_products(sums, hand.inputs, hand.quad.y);
+        const int value = hand.quad.w;
+        hand.quad = stream.next();
+        load_inputs(hand.inputs, base, hand.quad.x);
+        add_products(sums, second, value);
     }
 }
 
-/* How many nonzeros the warp's filter f has in a stage: 16 bits of the quad that comes before. */
+/* How many quads the warp's filter f has in a stage: 16 bits of the stage's first quad. */
 static __device__ __forceinline__ int count_of(const int4 &counts, int f)
 {
     const int word = f / 2 == 0   ? counts.x
@@ -362,13 +365,16 @@ static __device__ void consume(const tiled_args &a, unsigned filter_tile,
     float sums[FILTERS][PIXELS] = {};
     csrconv::ring_place place = { 0, 0 };
     for (int stage = 0; stage < a.stages; stage++, place.step(a.ring)) {
-        const char *inputs =
+        const char *base =
             reinterpret_cast<const char *>(stages + place.slot * a.stage_floats + first_word);
         const int4 counts = stream.next();
+        in_hand<PIXELS> hand;
+        hand.quad = stream.next();
         csrconv::ring_wait_full(ring, place);
+        load_inputs(hand.inputs, base, hand.quad.x);
 #pragma unroll
         for (int f = 0; f < FILTERS; f++)
-            add_filter(sums[f], inputs, count_of(counts, f), stream);
+            add_filter(sums[f], base, count_of(counts, f), hand, stream);
         __syncwarp();
         if (lane == 0)
             csrconv::barrier_arrive(&ring.empty[place.slot]);
