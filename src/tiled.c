@@ -269,6 +269,19 @@ static float *sums_of(const struct task *task, int64_t tile, const struct csrcon
            (tile - task->begin) * part->tiling.tile_vectors * part->tiling.layout.lanes;
 }
 
+static struct csrconv_tile_place place_of(const struct task *task, int64_t tile)
+{
+    const struct csrconv_tiling *t = &task->wave->part->tiling;
+    const float *first = task->inputs + csrconv_tiling_load(t, tile) * t->layout.element;
+    const int64_t second = csrconv_tiling_second(t) * t->layout.element;
+    return (struct csrconv_tile_place){
+        .first = first,
+        .second = first + second,
+        .second_sums = second,
+        .count = t->layout.in_place ? t->layout.positions : t->layout.lanes,
+    };
+}
+
 /* The sums of all filters of the chunk over one tile: block by block of channels. */
 static void sum_tile(const struct task *task, int64_t tile)
 {
@@ -277,12 +290,12 @@ static void sum_tile(const struct task *task, int64_t tile)
     const struct csrconv_segments *s = &part->segments;
     const csrconv_tile_kernel kernel = task->wave->isa->kernels[t->tile_vectors - 1];
     const float *bias = task->wave->run->epilogue->bias;
-    const float *inputs = task->inputs + csrconv_tiling_load(t, tile) * t->layout.element;
+    const struct csrconv_tile_place place = place_of(task, tile);
     const int64_t end = s->block_begin[(task->chunk + 1) * s->blocks];
     for (int64_t i = s->block_begin[task->chunk * s->blocks]; i < end; i++) {
         const struct csrconv_segment *segment = &s->segments[i];
         float *sums = sums_of(task, tile, segment);
-        kernel(inputs, s->nonzeros + segment[0].begin, s->nonzeros + segment[1].begin,
+        kernel(&place, s->nonzeros + segment[0].begin, s->nonzeros + segment[1].begin,
                segment->is_first ? NULL : sums, bias ? bias[segment->filter] : 0.0F, sums,
                sums_of(task, tile, i + 1 < end ? segment + 1 : segment));
     }

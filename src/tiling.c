@@ -41,6 +41,18 @@ int64_t csrconv_tiling_load(const struct csrconv_tiling *t, int64_t i)
     return i * size > last && last >= 0 ? last : i * size;
 }
 
+/*
+ * In place there is nothing behind the last position, so the second half of a tile that is larger
+ * than all of them starts within the first.
+ */
+int64_t csrconv_tiling_second(const struct csrconv_tiling *t)
+{
+    const int64_t size = csrconv_tiling_positions(t), half = (t->tile_vectors + 1) / 2;
+    const int64_t overlap =
+        t->layout.in_place && size > t->layout.positions ? size - t->layout.positions : 0;
+    return half * t->layout.lanes / t->layout.element - overlap;
+}
+
 int64_t csrconv_tiling_groups(const struct csrconv_tiling *t)
 {
     return (t->tiles + t->group - 1) / t->group;
@@ -159,7 +171,7 @@ static bool can_stay_in_place(const struct csrconv_shape *shape, const struct cs
 {
     const csrconv_geometry *g = &shape->g;
     return !t->layout.images_in_lanes && g->stride_h == 1 && g->stride_w == 1 &&
-           !csrconv_has_padding(shape) && t->layout.positions >= t->tile_vectors * t->layout.lanes;
+           !csrconv_has_padding(shape);
 }
 
 csrconv_status csrconv_tiling_choose(const struct csrconv_problem *problem,

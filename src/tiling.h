@@ -28,6 +28,9 @@ csrconv_status csrconv_tiling_choose(const struct csrconv_problem *problem,
 /* The position at which the vectors of tile i start. */
 int64_t csrconv_tiling_load(const struct csrconv_tiling *tiling, int64_t i);
 
+/* From there to the position at which the second half of them starts. */
+int64_t csrconv_tiling_second(const struct csrconv_tiling *tiling);
+
 /* Positions of a tile. */
 int64_t csrconv_tiling_positions(const struct csrconv_tiling *tiling);
 

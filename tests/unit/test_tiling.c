@@ -118,6 +118,17 @@ static void every_output_is_stored_once(void **state)
     each_sample(check_outputs);
 }
 
+/* Floats from where tile i starts to the end of what its vectors read. */
+static int64_t reach(const struct csrconv_tiling *t)
+{
+    const int64_t second = csrconv_tiling_second(t) * t->layout.element;
+    if (t->tile_vectors == 1)
+        return t->layout.in_place && t->layout.positions < t->layout.lanes ? t->layout.positions
+                                                                           : t->layout.lanes;
+    assert_in_range(second, 1, (t->tile_vectors + 1) / 2 * t->layout.lanes);
+    return second + t->tile_vectors / 2 * t->layout.lanes;
+}
+
 /* From the first float of the first tile to the last one of the last, for each weight's input. */
 static void check_reads(const struct sample *s)
 {
@@ -127,8 +138,8 @@ static void check_reads(const struct sample *s)
     const int64_t floats = t->layout.in_place
                                ? shape->in_image
                                : csrconv_tile_image_floats(&t->layout, shape, t->tile_vectors);
-    const int64_t last =
-        (csrconv_tiling_load(t, t->tiles - 1) + csrconv_tiling_positions(t)) * t->layout.element;
+    const int64_t last = csrconv_tiling_load(t, t->tiles - 1) * t->layout.element + reach(t);
+    assert_true(last >= t->layout.positions * t->layout.element);
     for (int64_t c = 0; c < g->channels; c++)
         for (int64_t r = 0; r < g->kernel_h; r++)
             for (int64_t k = 0; k < g->kernel_w; k++)
@@ -166,6 +177,24 @@ static void inputs_in_place_are_the_callers(void **state)
     each_sample(check_in_place);
 }
 
+/* Without borders and strides there is nothing to lay out, however many pixels there are. */
+static void every_number_of_pixels_stays_in_place(void **state)
+{
+    (void)state;
+    for (int64_t pixels = 1; pixels < 300; pixels++) {
+        const csrconv_geometry g = geometry_of(3, 1, pixels, 3, 1, 1);
+        struct sample s = { .isa = pixels % 2 ? &plain_isa_of_8 : &plain_isa_of_16, .images = 1 };
+        csrconv_weights *weights = weights_of(&g);
+        s.problem.weights = weights;
+        assert_ok(csrconv_shape_init(&s.problem.shape, &g));
+        assert_ok(csrconv_team_init(&s.problem.team, 1, NULL));
+        assert_ok(csrconv_tiling_choose(&s.problem, s.isa, false, 1, &s.tiling));
+        assert_true(s.tiling.layout.in_place);
+        check_reads(&s);
+        csrconv_weights_destroy(&weights);
+    }
+}
+
 static void more_filters_than_32_bits_count_are_refused(void **state)
 {
     const csrconv_geometry g = geometry_of(1, 1, 1, INT64_C(1) << 31, 1, 1);
@@ -185,6 +214,7 @@ int main(void)
         cmocka_unit_test(every_output_is_stored_once),
         cmocka_unit_test(tiles_read_within_the_image),
         cmocka_unit_test(inputs_in_place_are_the_callers),
+        cmocka_unit_test(every_number_of_pixels_stays_in_place),
         cmocka_unit_test(more_filters_than_32_bits_count_are_refused),
     };
     return cmocka_run_group_tests_name("tiling", tests, NULL, NULL);
