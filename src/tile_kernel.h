@@ -77,8 +77,11 @@ tile_body(const int vectors, const struct csrconv_tile_place *place,
             sums[i] = broadcast(bias);
     }
     UNROLLED
-    for (int i = 0; i < vectors * LANES; i += LINE_FLOATS)
+    for (int i = 0; i < half * LANES; i += LINE_FLOATS)
         __builtin_prefetch(next + i);
+    UNROLLED
+    for (int i = 0; i < (vectors - half) * LANES; i += LINE_FLOATS)
+        __builtin_prefetch(next + place->second_sums + i);
     if (vectors == 1 && place->count < LANES)
         add_nonzeros(vectors, true, place, begin, end, sums);
     else

@@ -106,13 +106,13 @@ static int64_t round_up(int64_t floats)
 static struct scratch scratch_of(const struct csrconv_tiling *t, int64_t chunk_filters)
 {
     const int64_t lanes = t->layout.lanes, vectors = t->group * t->tile_vectors;
-    const int64_t rows_of_tile = csrconv_tiling_positions(t) / t->layout.pitch + 2;
-    const int64_t stretch = sizeof(struct csrconv_stretch_of_row) / sizeof(float);
+    const int64_t stretches = t->group * csrconv_tiling_most_stretches(t);
+    const int64_t floats = sizeof(struct csrconv_stretch_of_row) / sizeof(float);
     struct scratch scratch;
     /* Squares of lanes x lanes are turned, and the last one may reach beyond the sums. */
     scratch.sums = round_up((chunk_filters * vectors + lanes) * lanes);
     scratch.spare = round_up((vectors + lanes) * lanes);
-    scratch.floats = scratch.sums + scratch.spare + round_up(t->group * rows_of_tile * stretch);
+    scratch.floats = scratch.sums + scratch.spare + round_up(stretches * floats);
     return scratch;
 }
 
@@ -154,14 +154,15 @@ static int explain_part(const struct part *part, char *text, size_t size)
     const struct csrconv_tiling *t = &part->tiling;
     if (!part->is_used)
         return 0;
-    return snprintf(
-        text, size,
-        "%s: %" PRId64 " tiles of %" PRId64 " vectors, %" PRId64 " stored together, pitch %" PRId64
-        " for %" PRId64 " outputs, blocks of %" PRId64 " channels, %" PRId64
-        " chunks of filters, input %s",
-        t->images > 1 ? "images in lanes" : "pixels in lanes", t->tiles, t->tile_vectors, t->group,
-        t->layout.pitch, t->layout.positions, t->cut.block_channels, part->segments.chunks,
-        t->layout.in_place ? "read in place" : "laid out");
+    return snprintf(text, size,
+                    "%s: %" PRId64 " tiles of %" PRId64 " vectors%s, %" PRId64
+                    " stored together, pitch %" PRId64 " for %" PRId64
+                    " outputs, blocks of %" PRId64 " channels, %" PRId64
+                    " chunks of filters, input %s",
+                    t->images > 1 ? "images in lanes" : "pixels in lanes", t->tiles,
+                    t->tile_vectors, t->rows > 1 ? " in two rows" : "", t->group, t->layout.pitch,
+                    t->layout.positions, t->cut.block_channels, part->segments.chunks,
+                    t->layout.in_place ? "read in place" : "laid out");
 }
 
 csrconv_status csrconv_tiled_prepare(const struct csrconv_algorithm *self,
@@ -261,23 +262,23 @@ struct task {
     struct csrconv_stretch_of_row *stretches;
 };
 
-static float *sums_of(const struct task *task, int64_t tile, const struct csrconv_segment *segment)
+/* The sums of the segment's filter, in those of one tile of all filters of the chunk. */
+static float *sums_of(const struct task *task, float *tile_sums,
+                      const struct csrconv_segment *segment)
 {
-    const struct part *part = task->wave->part;
-    const int64_t filter = segment->filter - part->segments.chunk_begin[task->chunk];
-    return task->sums + filter * task->filter_floats +
-           (tile - task->begin) * part->tiling.tile_vectors * part->tiling.layout.lanes;
+    const int64_t first = task->wave->part->segments.chunk_begin[task->chunk];
+    return tile_sums + (segment->filter - first) * task->filter_floats;
 }
 
 static struct csrconv_tile_place place_of(const struct task *task, int64_t tile)
 {
     const struct csrconv_tiling *t = &task->wave->part->tiling;
-    const float *first = task->inputs + csrconv_tiling_load(t, tile) * t->layout.element;
-    const int64_t second = csrconv_tiling_second(t) * t->layout.element;
+    const struct csrconv_shape *shape = task->wave->run->shape;
+    const float *first = task->inputs + csrconv_tiling_load(t, shape, tile) * t->layout.element;
     return (struct csrconv_tile_place){
         .first = first,
-        .second = first + second,
-        .second_sums = second,
+        .second = first + csrconv_tiling_second(t) * t->layout.element,
+        .second_sums = csrconv_tiling_second_place(t, shape) * t->layout.element,
         .count = t->layout.in_place ? t->layout.positions : t->layout.lanes,
     };
 }
@@ -291,30 +292,17 @@ static void sum_tile(const struct task *task, int64_t tile)
     const csrconv_tile_kernel kernel = task->wave->isa->kernels[t->tile_vectors - 1];
     const float *bias = task->wave->run->epilogue->bias;
     const struct csrconv_tile_place place = place_of(task, tile);
+    float *tile_sums =
+        task->sums +
+        csrconv_tiling_place(t, task->wave->run->shape, task->begin, tile) * t->layout.element;
     const int64_t end = s->block_begin[(task->chunk + 1) * s->blocks];
     for (int64_t i = s->block_begin[task->chunk * s->blocks]; i < end; i++) {
         const struct csrconv_segment *segment = &s->segments[i];
-        float *sums = sums_of(task, tile, segment);
+        float *sums = sums_of(task, tile_sums, segment);
         kernel(&place, s->nonzeros + segment[0].begin, s->nonzeros + segment[1].begin,
                segment->is_first ? NULL : sums, bias ? bias[segment->filter] : 0.0F, sums,
-               sums_of(task, tile, i + 1 < end ? segment + 1 : segment));
+               sums_of(task, tile_sums, i + 1 < end ? segment + 1 : segment));
     }
-}
-
-/* Where the sums of the task's tiles go. The last tile may overlap the one before. */
-static int64_t find_stretches(const struct task *task)
-{
-    const struct csrconv_tiling *t = &task->wave->part->tiling;
-    const int64_t size = csrconv_tiling_positions(t);
-    int64_t count = 0;
-    for (int64_t tile = task->begin; tile < task->end; tile++) {
-        const int64_t load = csrconv_tiling_load(t, tile), begin = tile * size;
-        const int64_t end = load + size < t->layout.positions ? load + size : t->layout.positions;
-        count += csrconv_find_stretches(&t->layout, task->wave->run->shape, begin, end,
-                                        (tile - task->begin) * size + begin - load,
-                                        task->stretches + count);
-    }
-    return count;
 }
 
 enum { LINE_BYTES = 64, FILTERS_AHEAD = 2 };
@@ -342,14 +330,19 @@ static void run_task(const struct task *task)
 {
     const struct wave *wave = task->wave;
     const struct part *part = wave->part;
+    const struct csrconv_tiling *t = &part->tiling;
+    const struct csrconv_shape *shape = wave->run->shape;
     const int64_t *chunk_begin = &part->segments.chunk_begin[task->chunk];
-    struct csrconv_stored stored = { task->stretches, find_stretches(task), 0, task->sums,
-                                     task->spare };
+    struct csrconv_stored stored = { .stretches = task->stretches,
+                                     .sums = task->sums,
+                                     .spare = task->spare };
+    stored.count = csrconv_tiling_find_stretches(t, shape, task->begin, task->end, task->stretches);
     if (!stored.count) /* the tiles lie between the outputs of one row and those of the next */
         return;
     for (int64_t tile = task->begin; tile < task->end; tile++)
         sum_tile(task, tile);
-    stored.vectors = (task->end - task->begin) * part->tiling.tile_vectors;
+    stored.vectors = csrconv_tiling_places(t, shape, task->begin, task->end) * t->layout.element /
+                     t->layout.lanes;
     for (int64_t m = chunk_begin[0]; m < chunk_begin[1]; m++) {
         if (m + FILTERS_AHEAD < chunk_begin[1])
             fetch_outputs(task, &stored, m + FILTERS_AHEAD);

@@ -20,13 +20,47 @@ static const double spread_output_cycles = 4.0; /* the same into a vector of ima
 static const double sums_share = 0.5;           /* of the second cache, for the sums of a chunk */
 static const int64_t most_group = 8;            /* tiles: enough for whole rows */
 
-/* Tiles of the same size, as few as fit the registers. */
-static void cut_tiles(struct csrconv_tiling *t, const struct csrconv_tile_isa *isa)
+static int64_t even_share(int64_t whole, int64_t most)
 {
-    const int64_t vectors = t->layout.vectors, most = isa->most_vectors;
-    t->tiles = (vectors + most - 1) / most;
-    t->tile_vectors = (vectors + t->tiles - 1) / t->tiles;
+    const int64_t shares = (whole + most - 1) / most;
+    return (whole + shares - 1) / shares;
+}
+
+/* Tiles of the same size, as few as fit the registers. */
+static void cut_positions(struct csrconv_tiling *t, const struct csrconv_tile_isa *isa)
+{
+    const int64_t vectors = t->layout.vectors;
+    t->rows = 1;
+    t->row_tiles = 1;
+    t->tile_vectors = even_share(vectors, isa->most_vectors);
     t->tiles = (vectors + t->tile_vectors - 1) / t->tile_vectors;
+}
+
+static void cut_pairs_of_rows(struct csrconv_tiling *t, const struct csrconv_shape *shape,
+                              const struct csrconv_tile_isa *isa)
+{
+    const int64_t most = isa->most_vectors / 2;
+    const int64_t columns = even_share(shape->out_w, most);
+    t->rows = 2;
+    t->row_tiles = (shape->out_w + columns - 1) / columns;
+    t->tile_vectors = 2 * columns;
+    t->tiles = t->row_tiles * ((shape->out_h + 1) / 2);
+}
+
+/* Of a pair of rows: the last one reaches back rather than beyond the end. */
+static int64_t first_row(const struct csrconv_tiling *t, const struct csrconv_shape *shape,
+                         int64_t i)
+{
+    const int64_t y = i / t->row_tiles * t->rows, last = shape->out_h - t->rows;
+    return y < last ? y : last;
+}
+
+static int64_t first_column(const struct csrconv_tiling *t, const struct csrconv_shape *shape,
+                            int64_t i)
+{
+    const int64_t columns = t->tile_vectors / t->rows;
+    const int64_t x = i % t->row_tiles * columns, last = shape->out_w - columns;
+    return x < last ? x : last;
 }
 
 int64_t csrconv_tiling_positions(const struct csrconv_tiling *t)
@@ -34,9 +68,12 @@ int64_t csrconv_tiling_positions(const struct csrconv_tiling *t)
     return t->tile_vectors * t->layout.lanes / t->layout.element;
 }
 
-int64_t csrconv_tiling_load(const struct csrconv_tiling *t, int64_t i)
+int64_t csrconv_tiling_load(const struct csrconv_tiling *t, const struct csrconv_shape *shape,
+                            int64_t i)
 {
     const int64_t size = csrconv_tiling_positions(t), last = t->layout.positions - size;
+    if (t->rows > 1)
+        return first_row(t, shape, i) * t->layout.pitch + first_column(t, shape, i);
     /* The last tile reaches back rather than beyond the end, where there is so much. */
     return i * size > last && last >= 0 ? last : i * size;
 }
@@ -50,7 +87,65 @@ int64_t csrconv_tiling_second(const struct csrconv_tiling *t)
     const int64_t size = csrconv_tiling_positions(t), half = (t->tile_vectors + 1) / 2;
     const int64_t overlap =
         t->layout.in_place && size > t->layout.positions ? size - t->layout.positions : 0;
-    return half * t->layout.lanes / t->layout.element - overlap;
+    return t->rows > 1 ? t->layout.pitch : half * t->layout.lanes / t->layout.element - overlap;
+}
+
+/* Pairs of rows lie as in the output, so that they are stored in one go. */
+int64_t csrconv_tiling_place(const struct csrconv_tiling *t, const struct csrconv_shape *shape,
+                             int64_t first, int64_t i)
+{
+    if (t->rows == 1)
+        return (i - first) * csrconv_tiling_positions(t);
+    return (first_row(t, shape, i) - first_row(t, shape, first)) * shape->out_w +
+           first_column(t, shape, i);
+}
+
+int64_t csrconv_tiling_second_place(const struct csrconv_tiling *t,
+                                    const struct csrconv_shape *shape)
+{
+    return t->rows > 1 ? shape->out_w : csrconv_tiling_second(t);
+}
+
+int64_t csrconv_tiling_places(const struct csrconv_tiling *t, const struct csrconv_shape *shape,
+                              int64_t first, int64_t end)
+{
+    if (t->rows == 1)
+        return (end - first) * csrconv_tiling_positions(t);
+    return (first_row(t, shape, end - 1) + t->rows - first_row(t, shape, first)) * shape->out_w;
+}
+
+/* Some tiles of pairs of rows: what of them comes before belongs to the pair before. */
+static int64_t find_rows(const struct csrconv_tiling *t, const struct csrconv_shape *shape,
+                         int64_t first, int64_t end, struct csrconv_stretch_of_row *stretch)
+{
+    const int64_t y = first / t->row_tiles * t->rows;
+    const int64_t before = (y - first_row(t, shape, first)) * shape->out_w;
+    stretch->position = (int32_t)before;
+    stretch->length = (int32_t)(csrconv_tiling_places(t, shape, first, end) - before);
+    stretch->output = y * shape->out_w;
+    return 1;
+}
+
+int64_t csrconv_tiling_find_stretches(const struct csrconv_tiling *t,
+                                      const struct csrconv_shape *shape, int64_t first, int64_t end,
+                                      struct csrconv_stretch_of_row *stretches)
+{
+    const int64_t size = csrconv_tiling_positions(t);
+    int64_t count = 0;
+    if (t->rows > 1)
+        return find_rows(t, shape, first, end, stretches);
+    for (int64_t i = first; i < end; i++) {
+        const int64_t load = csrconv_tiling_load(t, shape, i), begin = i * size;
+        const int64_t stop = load + size < t->layout.positions ? load + size : t->layout.positions;
+        count += csrconv_find_stretches(&t->layout, shape, begin, stop,
+                                        (i - first) * size + begin - load, stretches + count);
+    }
+    return count;
+}
+
+int64_t csrconv_tiling_most_stretches(const struct csrconv_tiling *t)
+{
+    return csrconv_tiling_positions(t) / t->layout.pitch + 2;
 }
 
 int64_t csrconv_tiling_groups(const struct csrconv_tiling *t)
@@ -58,16 +153,29 @@ int64_t csrconv_tiling_groups(const struct csrconv_tiling *t)
     return (t->tiles + t->group - 1) / t->group;
 }
 
-/* The most lines that any cache set gets from the windows of so many channels. */
-static int64_t fullest_set(int64_t channels, int64_t stride_lines, int64_t window_lines)
+static struct csrconv_tile_window window_of(const struct csrconv_tiling *t,
+                                            const struct csrconv_shape *shape)
+{
+    return csrconv_tile_window_of(&t->layout, shape, t->rows,
+                                  csrconv_tiling_positions(t) / t->rows);
+}
+
+/* The most lines that any cache set gets from the windows of so many channels; in bytes. */
+static int64_t fullest_set(const struct csrconv_tile_window *w, int64_t channels,
+                           int64_t channel_stride)
 {
     int64_t used[CACHE_SETS] = { 0 }, fullest = 0;
-    for (int64_t c = 0; c < channels; c++)
-        for (int64_t line = 0; line < window_lines; line++) {
-            const int64_t set = (c * stride_lines + line) % CACHE_SETS;
-            if (++used[set] > fullest)
-                fullest = used[set];
+    for (int64_t c = 0; c < channels; c++) {
+        int64_t line = c * channel_stride / LINE_BYTES;
+        for (int64_t row = 0; row < w->rows; row++) {
+            const int64_t start = c * channel_stride + row * w->row_stride;
+            if (line < start / LINE_BYTES)
+                line = start / LINE_BYTES;
+            for (; line * LINE_BYTES < start + w->columns; line++)
+                if (++used[line % CACHE_SETS] > fullest)
+                    fullest = used[line % CACHE_SETS];
         }
+    }
     return fullest;
 }
 
@@ -75,19 +183,21 @@ static int64_t fullest_set(int64_t channels, int64_t stride_lines, int64_t windo
  * Channels whose planes lie a multiple of the cache's way apart would all fall into the same sets.
  * Moves them apart by as few lines as spread them best.
  */
-static void spread_channels(struct csrconv_tile_layout *l, int64_t channels, int64_t window_bytes)
+static void spread_channels(struct csrconv_tiling *t, const struct csrconv_shape *shape)
 {
-    const int64_t line = LINE_BYTES / (l->element * (int64_t)sizeof(float));
-    const int64_t unit = line > 0 ? line : 1; /* positions */
-    const int64_t window = (window_bytes + LINE_BYTES - 1) / LINE_BYTES;
+    struct csrconv_tile_layout *l = &t->layout;
+    const int64_t element = l->element * (int64_t)sizeof(float); /* bytes */
+    const int64_t unit = element < LINE_BYTES ? LINE_BYTES / element : 1;
     const int64_t base = (l->channel_stride + unit - 1) / unit;
-    const int64_t lines = unit * l->element * (int64_t)sizeof(float) / LINE_BYTES;
+    struct csrconv_tile_window window = window_of(t, shape);
     int64_t best = 0, fullest = INT64_MAX;
     if (l->in_place)
         return;
+    window.row_stride *= element;
+    window.columns *= element;
     for (int64_t more = 0; more < 16; more++) {
         const int64_t full =
-            fullest_set(channels, (base + more) * lines, window < CACHE_SETS ? window : CACHE_SETS);
+            fullest_set(&window, t->cut.block_channels, (base + more) * unit * element);
         if (full < fullest) {
             fullest = full;
             best = more;
@@ -101,7 +211,8 @@ static double block_cycles(const struct csrconv_problem *problem, const struct c
                            const struct csrconv_tile_isa *isa, int64_t block_channels)
 {
     const struct csrconv_shape *shape = &problem->shape;
-    const double window = (double)csrconv_tile_window_bytes(&t->layout, shape, t->tile_vectors);
+    const struct csrconv_tile_window extent = window_of(t, shape);
+    const double window = (double)csrconv_tile_window_bytes(&t->layout, &extent);
     const double channels = (double)shape->g.channels, vectors = (double)t->tile_vectors;
     const double nonzeros = (double)csrconv_nonzeros(problem->weights);
     const double segments = (double)csrconv_count_segments(problem->weights, shape, block_channels,
@@ -141,28 +252,39 @@ static void choose_block(const struct csrconv_problem *problem, const struct csr
     }
 }
 
+/* How many tiles to store together; whole pairs of rows of them, at least one. */
+static void choose_group(const struct csrconv_problem *problem, double room, int64_t wanted,
+                         int64_t blocks, struct csrconv_tiling *t)
+{
+    const int64_t least = t->row_tiles;
+    t->group = (int64_t)room;
+    if (t->group > blocks * t->tiles * t->cut.chunks / wanted)
+        t->group = blocks * t->tiles * t->cut.chunks / wanted;
+    if (t->group > most_group)
+        t->group = most_group;
+    if (problem->without.grouped_stores)
+        t->group = 1;
+    t->group = t->group / least * least;
+    t->group = t->group < least ? least : t->group < t->tiles ? t->group : t->tiles;
+}
+
 /* Chunks small enough for their sums, and enough of them to keep all threads busy. */
 static void choose_chunks(const struct csrconv_problem *problem, int64_t images,
                           struct csrconv_tiling *t)
 {
     const int64_t filters = problem->shape.g.filters, threads = problem->team.threads;
     const int64_t blocks = (images + t->images - 1) / t->images;
+    const int64_t tasks = blocks * t->tiles / t->row_tiles; /* of a chunk, at most */
     const double sums = (double)(t->tile_vectors * t->layout.lanes) * (double)sizeof(float);
     const int64_t wanted = threads > 1 ? 4 * threads : 1;
     const double room = sums_share * (double)csrconv_cache_bytes(2);
-    int64_t chunks = (int64_t)ceil(sums * (double)filters / room);
-    if (blocks * t->tiles * chunks < wanted)
-        chunks = (wanted + blocks * t->tiles - 1) / (blocks * t->tiles);
+    int64_t chunks = (int64_t)ceil(sums * (double)(t->row_tiles * filters) / room);
+    if (tasks * chunks < wanted)
+        chunks = (wanted + tasks - 1) / tasks;
     t->cut.chunks = chunks < filters ? chunks : filters;
     t->cut.is_as_they_come = problem->without.segment_order;
-    t->group = (int64_t)(room * (double)t->cut.chunks / (sums * (double)filters));
-    if (t->group > blocks * t->tiles * t->cut.chunks / wanted)
-        t->group = blocks * t->tiles * t->cut.chunks / wanted;
-    if (problem->without.grouped_stores)
-        t->group = 1;
-    t->group = t->group < 1 ? 1 : t->group < most_group ? t->group : most_group;
-    if (t->group > t->tiles)
-        t->group = t->tiles;
+    choose_group(problem, room * (double)t->cut.chunks / (sums * (double)filters), wanted, blocks,
+                 t);
     t->wave = wanted / (csrconv_tiling_groups(t) * t->cut.chunks);
     t->wave = t->wave < 1 ? 1 : t->wave < blocks ? t->wave : blocks;
 }
@@ -174,24 +296,38 @@ static bool can_stay_in_place(const struct csrconv_shape *shape, const struct cs
            !csrconv_has_padding(shape);
 }
 
+/* The sums of at least one pair of rows are stored together. */
+static bool can_pair_rows(const struct csrconv_problem *problem, const struct csrconv_tiling *t)
+{
+    return t->layout.images_in_lanes && problem->shape.out_h > 1 && t->row_tiles <= most_group &&
+           (t->row_tiles == 1 || !problem->without.grouped_stores);
+}
+
 csrconv_status csrconv_tiling_choose(const struct csrconv_problem *problem,
                                      const struct csrconv_tile_isa *isa, bool images_in_lanes,
                                      int64_t images, struct csrconv_tiling *t)
 {
     const struct csrconv_shape *shape = &problem->shape;
+    struct csrconv_tiling pairs;
     const csrconv_status status =
         csrconv_tile_layout_init(&t->layout, shape, isa->lanes, images_in_lanes);
     if (status)
         return status;
     t->images = images_in_lanes ? isa->lanes : 1;
-    cut_tiles(t, isa);
     if (can_stay_in_place(shape, t)) {
         t->layout.in_place = true;
         t->layout.channel_stride = shape->plane;
     }
+    pairs = *t;
+    cut_positions(t, isa);
     choose_block(problem, isa, t);
-    spread_channels(&t->layout, t->cut.block_channels,
-                    csrconv_tile_window_bytes(&t->layout, shape, t->tile_vectors));
+    cut_pairs_of_rows(&pairs, shape, isa);
+    if (can_pair_rows(problem, &pairs)) {
+        choose_block(problem, isa, &pairs);
+        if (pairs.cycles < t->cycles)
+            *t = pairs;
+    }
+    spread_channels(t, shape);
     choose_chunks(problem, images, t);
     return CSRCONV_OK;
 }
