@@ -143,6 +143,7 @@ static const struct csrconv_tile_isa isa = {
     .need = csrconv_need_avx2,
     .lanes = LANES,
     .most_vectors = sizeof kernels / sizeof *kernels,
+    .unaligned_load = 1.6, /* measured on Zen 4: 7 alignments of 16 cross, which costs 1.4 more */
     .kernels = kernels,
     .transpose = transpose,
     .finish = finish,

@@ -41,7 +41,8 @@ typedef void (*csrconv_finish)(const float *from, const float *residual, float l
 struct csrconv_tile_isa {
     csrconv_status (*need)(void); /* fails where the processor lacks it */
     int64_t lanes;                /* floats of a vector */
-    int64_t most_vectors; /* of a tile: what the registers hold beside an input and a weight */
+    int64_t most_vectors;  /* of a tile: what the registers hold beside an input and a weight */
+    double unaligned_load; /* in loads of a vector that does not cross a line, on average */
     const csrconv_tile_kernel *kernels; /* by number of vectors, from 1 on */
     csrconv_transpose transpose;
     csrconv_finish finish;

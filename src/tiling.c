@@ -11,12 +11,13 @@ static const int64_t sampled_filters = 32; /* enough to count segments by */
 
 static const double loads_per_cycle = 2.0;
 static const double line_cycles = 2.0;          /* from the second cache */
-static const double second_cache_bytes = 42.0;  /* a cycle */
+static const double second_cache_bytes = 28.0;  /* a cycle */
 static const double segment_cycles = 14.0;      /* a loop that ends at a number of its own */
 static const double vector_sum_cycles = 1.1;    /* sums taken up and put down again */
 static const double input_cycles = 0.8;         /* to lay a float out */
 static const double output_cycles = 0.8;        /* to store one, the images one after the other */
-static const double spread_output_cycles = 4.0; /* the same into a vector of images at once */
+static const double spread_output_cycles = 3.2; /* the same into a vector of images at once */
+static const double paired_output_cycles = 2.2; /* and that in whole rows */
 static const double sums_share = 0.5;           /* of the second cache, for the sums of a chunk */
 static const int64_t most_group = 8;            /* tiles: enough for whole rows */
 
@@ -218,8 +219,7 @@ static double block_cycles(const struct csrconv_problem *problem, const struct c
     const double segments = (double)csrconv_count_segments(problem->weights, shape, block_channels,
                                                            1 + shape->g.filters / sampled_filters);
     const double over = (double)block_channels * window / (double)csrconv_cache_bytes(1);
-    /* Loads that cross a line count twice: without lanes of images all but one alignment do. */
-    const double load = t->layout.images_in_lanes ? 1.0 : 1.0 + (double)isa->lanes / 16.0 * 0.8;
+    const double load = t->layout.images_in_lanes ? 1.0 : isa->unaligned_load;
     /* A load from the second cache, in loads from the first. */
     const double far_load =
         (double)isa->lanes * (double)sizeof(float) / second_cache_bytes * loads_per_cycle;
@@ -228,9 +228,11 @@ static double block_cycles(const struct csrconv_problem *problem, const struct c
                         segments * (segment_cycles + vectors * vector_sum_cycles) +
                         channels * window / LINE_BYTES * line_cycles;
     const double output = (double)shape->out_image * (double)t->images;
+    const double store = t->rows > 1                 ? paired_output_cycles
+                         : t->layout.images_in_lanes ? spread_output_cycles
+                                                     : output_cycles;
     const double input = (double)shape->padded_image * (double)t->images;
-    return tile * (double)t->tiles +
-           output * (t->layout.images_in_lanes ? spread_output_cycles : output_cycles) +
+    return tile * (double)t->tiles + output * store +
            (t->layout.in_place ? 0.0 : input * input_cycles);
 }
 
@@ -240,7 +242,7 @@ static void choose_block(const struct csrconv_problem *problem, const struct csr
     const int64_t channels = problem->shape.g.channels;
     t->cycles = HUGE_VAL;
     for (int64_t block = problem->without.channel_blocks ? channels : 2;;
-         block = block + (block + 1) / 2) {
+         block += (block + 3) / 4) {
         const int64_t tried = block < channels ? block : channels;
         const double cycles = block_cycles(problem, t, isa, tried);
         if (cycles < t->cycles) {
