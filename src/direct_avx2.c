@@ -62,6 +62,11 @@ static inline TARGET void store_unaligned(float *to, vector x)
     _mm256_storeu_ps(to, x);
 }
 
+static inline TARGET void store_streamed(float *to, vector x)
+{
+    _mm256_stream_ps(to, x);
+}
+
 /* By halves: masked stores are slow on some processors. */
 static inline TARGET void store_some(float *to, vector x, int64_t count)
 {
@@ -147,6 +152,8 @@ static const struct csrconv_tile_isa isa = {
     .kernels = kernels,
     .transpose = transpose,
     .finish = finish,
+    .finish_streamed = finish_streamed,
+    .settle = settle,
 };
 
 const struct csrconv_algorithm csrconv_algorithm_direct_avx2 = {

@@ -46,6 +46,8 @@ struct csrconv_tile_isa {
     const csrconv_tile_kernel *kernels; /* by number of vectors, from 1 on */
     csrconv_transpose transpose;
     csrconv_finish finish;
+    csrconv_finish finish_streamed; /* the same past the caches, for outputs that no cache holds */
+    void (*settle)(void);           /* makes what was streamed visible to other threads */
 };
 
 #endif

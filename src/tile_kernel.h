@@ -1,6 +1,7 @@
 /*
  * The body of the blocked kernels, for a file that has defined, for its instruction set: the type
- * `vector`, the functions load (unaligned), store (aligned), store_unaligned, broadcast and
+ * `vector`, the functions load (unaligned), store (aligned), store_unaligned, store_streamed
+ * (aligned), load_some and store_some (of as many lanes), broadcast, add, smallest, largest and
  * multiply_add, TARGET (the attribute that enables the instructions), and the number of LANES.
  */
 
@@ -126,4 +127,28 @@ static TARGET void finish(const float *from, const float *residual, float lo, fl
             finished(load(from + at), residual ? residual + at : NULL, LANES, low, high);
         store_unaligned(to + at, x);
     }
+}
+
+/* Whole lines past the caches; what is left of a line at either end goes through them. */
+static TARGET void finish_streamed(const float *from, const float *residual, float lo, float hi,
+                                   int64_t count, float *to)
+{
+    const vector low = broadcast(lo), high = broadcast(hi);
+    const int64_t in_line = (int64_t)((uintptr_t)to / sizeof *to % LINE_FLOATS);
+    const int64_t head = (LINE_FLOATS - in_line) % LINE_FLOATS;
+    const int64_t end = count - (count - head) % LINE_FLOATS;
+    if (count < 2 * LINE_FLOATS) {
+        finish(from, residual, lo, hi, count, to);
+        return;
+    }
+    finish(from, residual, lo, hi, head, to);
+    for (int64_t i = head; i < end; i += LANES)
+        store_streamed(to + i,
+                       finished(load(from + i), residual ? residual + i : NULL, LANES, low, high));
+    finish(from + end, residual ? residual + end : NULL, lo, hi, count - end, to + end);
+}
+
+static void settle(void)
+{
+    _mm_sfence();
 }

@@ -1,9 +1,9 @@
 #include "tiled.h"
 
+#include "cpu_features.h"
 #include "cpu_model.h"
 #include "status.h"
-#include "tile_pack.h"
-#include "tiling.h"
+#include "tile_task.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -149,7 +149,14 @@ static bool is_in_place(const struct part *part)
     return !part->is_used || part->tiling.layout.in_place;
 }
 
-static int explain_part(const struct part *part, char *text, size_t size)
+/* Outputs that the last cache cannot hold would only push everything else out of it. */
+static bool is_streamed(const struct csrconv_shape *shape, int64_t images)
+{
+    return (double)shape->out_image * (double)images * (double)sizeof(float) >
+           (double)csrconv_cache_bytes(3);
+}
+
+static int explain_part(const struct part *part, bool streams, char *text, size_t size)
 {
     const struct csrconv_tiling *t = &part->tiling;
     if (!part->is_used)
@@ -158,11 +165,12 @@ static int explain_part(const struct part *part, char *text, size_t size)
                     "%s: %" PRId64 " tiles of %" PRId64 " vectors%s, %" PRId64
                     " stored together, pitch %" PRId64 " for %" PRId64
                     " outputs, blocks of %" PRId64 " channels, %" PRId64
-                    " chunks of filters, input %s",
+                    " chunks of filters, input %s%s",
                     t->images > 1 ? "images in lanes" : "pixels in lanes", t->tiles,
                     t->tile_vectors, t->rows > 1 ? " in two rows" : "", t->group, t->layout.pitch,
                     t->layout.positions, t->cut.block_channels, part->segments.chunks,
-                    t->layout.in_place ? "read in place" : "laid out");
+                    t->layout.in_place ? "read in place" : "laid out",
+                    streams ? ", output past the caches" : "");
 }
 
 csrconv_status csrconv_tiled_prepare(const struct csrconv_algorithm *self,
@@ -173,6 +181,7 @@ csrconv_status csrconv_tiled_prepare(const struct csrconv_algorithm *self,
     struct csrconv_memory *memory = &prepared->memory;
     struct division division;
     struct tiled *tiled;
+    bool streams;
     int used;
     csrconv_status status;
     if ((status = divide(problem, isa, &division)) ||
@@ -191,11 +200,13 @@ csrconv_status csrconv_tiled_prepare(const struct csrconv_algorithm *self,
                                          part_floats(&tiled->singles, &problem->team)) *
                                 sizeof(float);
     prepared->is_in_place = is_in_place(&tiled->vectors) && is_in_place(&tiled->singles);
-    used = explain_part(&tiled->vectors, prepared->detail, sizeof prepared->detail);
+    streams = is_streamed(&problem->shape, problem->shape.g.batch);
+    used = explain_part(&tiled->vectors, streams, prepared->detail, sizeof prepared->detail);
     if (used && tiled->singles.is_used)
         used +=
             snprintf(prepared->detail + used, sizeof prepared->detail - (size_t)used, "; then ");
-    explain_part(&tiled->singles, prepared->detail + used, sizeof prepared->detail - (size_t)used);
+    explain_part(&tiled->singles, streams, prepared->detail + used,
+                 sizeof prepared->detail - (size_t)used);
     return CSRCONV_OK;
 }
 
@@ -217,6 +228,7 @@ struct wave {
     int64_t first, end; /* images */
     float *laid_out;    /* image blocks, image_floats apart */
     float *scratch;     /* of each worker, scratch_floats apart */
+    bool is_streamed;   /* outputs go past the caches */
 };
 
 static int64_t wave_blocks(const struct wave *wave)
@@ -249,123 +261,24 @@ static void pack_channels(void *argument, int64_t begin, int64_t end)
     }
 }
 
-/* Tiles [begin, end) of one image block for the filters of one chunk. */
-struct task {
-    const struct wave *wave;
-    struct csrconv_image_block block;
-    const float *inputs; /* of position 0 */
-    int64_t chunk, begin, end;
-    int64_t filter_floats; /* from the sums of a filter to those of the next */
-    /* Scratch of the worker. */
-    float *sums;
-    float *spare;
-    struct csrconv_stretch_of_row *stretches;
-};
-
-/* The sums of the segment's filter, in those of one tile of all filters of the chunk. */
-static float *sums_of(const struct task *task, float *tile_sums,
-                      const struct csrconv_segment *segment)
-{
-    const int64_t first = task->wave->part->segments.chunk_begin[task->chunk];
-    return tile_sums + (segment->filter - first) * task->filter_floats;
-}
-
-static struct csrconv_tile_place place_of(const struct task *task, int64_t tile)
-{
-    const struct csrconv_tiling *t = &task->wave->part->tiling;
-    const struct csrconv_shape *shape = task->wave->run->shape;
-    const float *first = task->inputs + csrconv_tiling_load(t, shape, tile) * t->layout.element;
-    return (struct csrconv_tile_place){
-        .first = first,
-        .second = first + csrconv_tiling_second(t) * t->layout.element,
-        .second_sums = csrconv_tiling_second_place(t, shape) * t->layout.element,
-        .count = t->layout.in_place ? t->layout.positions : t->layout.lanes,
-    };
-}
-
-/* The sums of all filters of the chunk over one tile: block by block of channels. */
-static void sum_tile(const struct task *task, int64_t tile)
-{
-    const struct part *part = task->wave->part;
-    const struct csrconv_tiling *t = &part->tiling;
-    const struct csrconv_segments *s = &part->segments;
-    const csrconv_tile_kernel kernel = task->wave->isa->kernels[t->tile_vectors - 1];
-    const float *bias = task->wave->run->epilogue->bias;
-    const struct csrconv_tile_place place = place_of(task, tile);
-    float *tile_sums =
-        task->sums +
-        csrconv_tiling_place(t, task->wave->run->shape, task->begin, tile) * t->layout.element;
-    const int64_t end = s->block_begin[(task->chunk + 1) * s->blocks];
-    for (int64_t i = s->block_begin[task->chunk * s->blocks]; i < end; i++) {
-        const struct csrconv_segment *segment = &s->segments[i];
-        float *sums = sums_of(task, tile_sums, segment);
-        kernel(&place, s->nonzeros + segment[0].begin, s->nonzeros + segment[1].begin,
-               segment->is_first ? NULL : sums, bias ? bias[segment->filter] : 0.0F, sums,
-               sums_of(task, tile_sums, i + 1 < end ? segment + 1 : segment));
-    }
-}
-
-enum { LINE_BYTES = 64, FILTERS_AHEAD = 2 };
-
-/*
- * Brings the output lines of filter m into the caches: they are written in short stretches of many
- * images, and each would wait for memory by itself.
- */
-static void fetch_outputs(const struct task *task, const struct csrconv_stored *stored, int64_t m)
-{
-    const struct csrconv_run *run = task->wave->run;
-    const struct csrconv_stretch_of_row *last = &stored->stretches[stored->count - 1];
-    for (int64_t i = 0; i < task->block.count; i++) {
-        const float *plane = run->out + (task->block.first + i) * run->shape->g.out_batch_stride +
-                             m * run->shape->out_plane;
-        const char *line = (const char *)(plane + stored->stretches[0].output);
-        const char *end = (const char *)(plane + last->output + last->length);
-        for (; line < end; line += LINE_BYTES)
-            __builtin_prefetch(line);
-        __builtin_prefetch(end - 1);
-    }
-}
-
-static void run_task(const struct task *task)
-{
-    const struct wave *wave = task->wave;
-    const struct part *part = wave->part;
-    const struct csrconv_tiling *t = &part->tiling;
-    const struct csrconv_shape *shape = wave->run->shape;
-    const int64_t *chunk_begin = &part->segments.chunk_begin[task->chunk];
-    struct csrconv_stored stored = { .stretches = task->stretches,
-                                     .sums = task->sums,
-                                     .spare = task->spare };
-    stored.count = csrconv_tiling_find_stretches(t, shape, task->begin, task->end, task->stretches);
-    if (!stored.count) /* the tiles lie between the outputs of one row and those of the next */
-        return;
-    for (int64_t tile = task->begin; tile < task->end; tile++)
-        sum_tile(task, tile);
-    stored.vectors = csrconv_tiling_places(t, shape, task->begin, task->end) * t->layout.element /
-                     t->layout.lanes;
-    for (int64_t m = chunk_begin[0]; m < chunk_begin[1]; m++) {
-        if (m + FILTERS_AHEAD < chunk_begin[1])
-            fetch_outputs(task, &stored, m + FILTERS_AHEAD);
-        csrconv_store_sums(&part->tiling.layout, wave->isa, &task->block, &stored, m);
-        stored.sums += task->filter_floats;
-    }
-}
-
 /* Task i of a wave: image blocks, within these chunks, within these groups of tiles. */
-static struct task make_task(const struct wave *wave, int64_t i, float *scratch)
+static struct csrconv_tile_task make_task(const struct wave *wave, int64_t i, float *scratch)
 {
     const struct part *part = wave->part;
     const struct csrconv_tiling *t = &part->tiling;
     const int64_t groups = csrconv_tiling_groups(t), chunks = part->segments.chunks;
     const int64_t b = i / groups / chunks, begin = i % groups * t->group;
-    struct task task = { .wave = wave, .block = image_block(wave, b) };
+    struct csrconv_tile_task task = { .isa = wave->isa,
+                                      .tiling = t,
+                                      .segments = &part->segments,
+                                      .block = image_block(wave, b),
+                                      .is_streamed = wave->is_streamed };
     task.sums = scratch;
     task.spare = task.sums + part->scratch.sums;
     task.stretches = (struct csrconv_stretch_of_row *)(void *)(task.spare + part->scratch.spare);
     task.chunk = i / groups % chunks;
     task.begin = begin;
     task.end = begin + t->group < t->tiles ? begin + t->group : t->tiles;
-    task.filter_floats = t->group * t->tile_vectors * t->layout.lanes;
     task.inputs = t->layout.in_place
                       ? wave->run->in + task.block.first * wave->run->shape->g.in_batch_stride
                       : wave->laid_out + b * part->image_floats;
@@ -383,8 +296,8 @@ static void compute_tasks(void *argument, int64_t begin, int64_t end)
     for (int64_t worker = begin; worker < end; worker++) {
         float *scratch = wave->scratch + worker * part->scratch.floats;
         for (int64_t i = tasks * worker / all; i < tasks * (worker + 1) / all; i++) {
-            const struct task task = make_task(wave, i, scratch);
-            run_task(&task);
+            const struct csrconv_tile_task task = make_task(wave, i, scratch);
+            csrconv_tile_task_run(&task);
         }
     }
 }
@@ -410,7 +323,8 @@ static void run_part(const struct tiled *tiled, const struct part *part,
                              first + i,
                              first + end,
                              memory,
-                             memory + part->image_floats * part->tiling.wave };
+                             memory + part->image_floats * part->tiling.wave,
+                             is_streamed(run->shape, run->n) };
         lay_out_wave(&wave);
         if (compute)
             csrconv_team_run(run->team, workers(run->team), compute_tasks, &wave);
