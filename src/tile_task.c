@@ -41,7 +41,7 @@ static struct fetch inputs_ahead(const struct csrconv_tile_task *task, int64_t t
     const struct csrconv_shape *shape = task->block.run->shape;
     const csrconv_geometry *g = &shape->g;
     struct fetch fetch = { .channel_stride = t->layout.channel_stride };
-    if (!t->layout.in_place || tile + 1 == t->tiles)
+    if (!task->is_from_memory || !t->layout.in_place || tile + 1 == t->tiles)
         return fetch;
     fetch.stretch = task->inputs + csrconv_tiling_load(t, shape, tile + 1) +
                     csrconv_tile_offset(&t->layout, shape, 0, g->kernel_h - 1, g->kernel_w - 1);

@@ -15,7 +15,8 @@ struct csrconv_tile_task {
     struct csrconv_image_block block;
     const float *inputs; /* of position 0 */
     int64_t chunk, begin, end;
-    bool is_streamed; /* outputs go past the caches */
+    bool is_from_memory; /* inputs that are read in place */
+    bool is_streamed;    /* outputs go past the caches */
     /* Scratch of the worker. */
     float *sums;
     float *spare;

@@ -156,6 +156,13 @@ static bool is_streamed(const struct csrconv_shape *shape, int64_t images)
            (double)csrconv_cache_bytes(3);
 }
 
+/* Half of the last cache: it is not this run's alone, and evicts before it is full. */
+static bool is_from_memory(const struct csrconv_shape *shape, int64_t images)
+{
+    return (double)(shape->in_image + shape->out_image) * (double)images * (double)sizeof(float) >
+           (double)csrconv_cache_bytes(3) / 2.0;
+}
+
 static int explain_part(const struct part *part, bool streams, char *text, size_t size)
 {
     const struct csrconv_tiling *t = &part->tiling;
@@ -225,10 +232,11 @@ struct wave {
     const struct csrconv_tile_isa *isa;
     const struct part *part;
     const struct csrconv_run *run;
-    int64_t first, end; /* images */
-    float *laid_out;    /* image blocks, image_floats apart */
-    float *scratch;     /* of each worker, scratch_floats apart */
-    bool is_streamed;   /* outputs go past the caches */
+    int64_t first, end;  /* images */
+    float *laid_out;     /* image blocks, image_floats apart */
+    float *scratch;      /* of each worker, scratch_floats apart */
+    bool is_from_memory; /* inputs that are read in place */
+    bool is_streamed;    /* outputs go past the caches */
 };
 
 static int64_t wave_blocks(const struct wave *wave)
@@ -272,6 +280,7 @@ static struct csrconv_tile_task make_task(const struct wave *wave, int64_t i, fl
                                       .tiling = t,
                                       .segments = &part->segments,
                                       .block = image_block(wave, b),
+                                      .is_from_memory = wave->is_from_memory,
                                       .is_streamed = wave->is_streamed };
     task.sums = scratch;
     task.spare = task.sums + part->scratch.sums;
@@ -324,6 +333,7 @@ static void run_part(const struct tiled *tiled, const struct part *part,
                              first + end,
                              memory,
                              memory + part->image_floats * part->tiling.wave,
+                             is_from_memory(run->shape, run->n),
                              is_streamed(run->shape, run->n) };
         lay_out_wave(&wave);
         if (compute)
