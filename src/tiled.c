@@ -149,11 +149,15 @@ static bool is_in_place(const struct part *part)
     return !part->is_used || part->tiling.layout.in_place;
 }
 
-/* Outputs that the last cache cannot hold would only push everything else out of it. */
-static bool is_streamed(const struct csrconv_shape *shape, int64_t images)
+/*
+ * Outputs that the last cache cannot hold would only push everything else out of it. Those of many
+ * images at once are written in short stretches, each line of which is waited for; so they go past
+ * the caches much earlier, though whoever reads them next has to fetch them.
+ */
+static bool is_streamed(const struct part *part, const struct csrconv_shape *shape, int64_t images)
 {
-    return (double)shape->out_image * (double)images * (double)sizeof(float) >
-           (double)csrconv_cache_bytes(3);
+    const double most = (double)csrconv_cache_bytes(3) / (part->tiling.images > 1 ? 8.0 : 1.0);
+    return (double)shape->out_image * (double)images * (double)sizeof(float) > most;
 }
 
 /* Half of the last cache: it is not this run's alone, and evicts before it is full. */
@@ -163,7 +167,8 @@ static bool is_from_memory(const struct csrconv_shape *shape, int64_t images)
            (double)csrconv_cache_bytes(3) / 2.0;
 }
 
-static int explain_part(const struct part *part, bool streams, char *text, size_t size)
+static int explain_part(const struct part *part, const struct csrconv_shape *shape, char *text,
+                        size_t size)
 {
     const struct csrconv_tiling *t = &part->tiling;
     if (!part->is_used)
@@ -177,7 +182,7 @@ static int explain_part(const struct part *part, bool streams, char *text, size_
                     t->tile_vectors, t->rows > 1 ? " in two rows" : "", t->group, t->layout.pitch,
                     t->layout.positions, t->cut.block_channels, part->segments.chunks,
                     t->layout.in_place ? "read in place" : "laid out",
-                    streams ? ", output past the caches" : "");
+                    is_streamed(part, shape, shape->g.batch) ? ", output past the caches" : "");
 }
 
 csrconv_status csrconv_tiled_prepare(const struct csrconv_algorithm *self,
@@ -188,7 +193,6 @@ csrconv_status csrconv_tiled_prepare(const struct csrconv_algorithm *self,
     struct csrconv_memory *memory = &prepared->memory;
     struct division division;
     struct tiled *tiled;
-    bool streams;
     int used;
     csrconv_status status;
     if ((status = divide(problem, isa, &division)) ||
@@ -207,12 +211,12 @@ csrconv_status csrconv_tiled_prepare(const struct csrconv_algorithm *self,
                                          part_floats(&tiled->singles, &problem->team)) *
                                 sizeof(float);
     prepared->is_in_place = is_in_place(&tiled->vectors) && is_in_place(&tiled->singles);
-    streams = is_streamed(&problem->shape, problem->shape.g.batch);
-    used = explain_part(&tiled->vectors, streams, prepared->detail, sizeof prepared->detail);
+    used =
+        explain_part(&tiled->vectors, &problem->shape, prepared->detail, sizeof prepared->detail);
     if (used && tiled->singles.is_used)
         used +=
             snprintf(prepared->detail + used, sizeof prepared->detail - (size_t)used, "; then ");
-    explain_part(&tiled->singles, streams, prepared->detail + used,
+    explain_part(&tiled->singles, &problem->shape, prepared->detail + used,
                  sizeof prepared->detail - (size_t)used);
     return CSRCONV_OK;
 }
@@ -334,7 +338,7 @@ static void run_part(const struct tiled *tiled, const struct part *part,
                              memory,
                              memory + part->image_floats * part->tiling.wave,
                              is_from_memory(run->shape, run->n),
-                             is_streamed(run->shape, run->n) };
+                             is_streamed(part, run->shape, run->n) };
         lay_out_wave(&wave);
         if (compute)
             csrconv_team_run(run->team, workers(run->team), compute_tasks, &wave);
