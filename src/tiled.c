@@ -173,16 +173,18 @@ static int explain_part(const struct part *part, const struct csrconv_shape *sha
     const struct csrconv_tiling *t = &part->tiling;
     if (!part->is_used)
         return 0;
-    return snprintf(text, size,
-                    "%s: %" PRId64 " tiles of %" PRId64 " vectors%s, %" PRId64
-                    " stored together, pitch %" PRId64 " for %" PRId64
-                    " outputs, blocks of %" PRId64 " channels, %" PRId64
-                    " chunks of filters, input %s%s",
-                    t->images > 1 ? "images in lanes" : "pixels in lanes", t->tiles,
-                    t->tile_vectors, t->rows > 1 ? " in two rows" : "", t->group, t->layout.pitch,
-                    t->layout.positions, t->cut.block_channels, part->segments.chunks,
-                    t->layout.in_place ? "read in place" : "laid out",
-                    is_streamed(part, shape, shape->g.batch) ? ", output past the caches" : "");
+    return snprintf(
+        text, size,
+        "%s: %" PRId64 " tiles of %" PRId64 " vectors%s, %" PRId64
+        " stored together, pitch %" PRId64 " for %" PRId64 " outputs, blocks of %" PRId64
+        " channels, %" PRId64 " chunks of filters, input %s%s",
+        t->images > 1 ? "images in lanes" : "pixels in lanes", t->tiles, t->tile_vectors,
+        !t->row_tiles ? ""
+        : t->rows > 1 ? " in two rows"
+                      : " in a row",
+        t->group, t->layout.pitch, t->layout.positions, t->cut.block_channels,
+        part->segments.chunks, t->layout.in_place ? "read in place" : "laid out",
+        is_streamed(part, shape, shape->g.batch) ? ", output past the caches" : "");
 }
 
 csrconv_status csrconv_tiled_prepare(const struct csrconv_algorithm *self,

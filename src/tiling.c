@@ -17,7 +17,7 @@ static const double vector_sum_cycles = 1.1;    /* sums taken up and put down ag
 static const double input_cycles = 0.8;         /* to lay a float out */
 static const double output_cycles = 0.8;        /* to store one, the images one after the other */
 static const double spread_output_cycles = 3.2; /* the same into a vector of images at once */
-static const double paired_output_cycles = 2.2; /* and that in whole rows */
+static const double row_output_cycles = 2.2;    /* and that in whole rows */
 static const double sums_share = 0.5;           /* of the second cache, for the sums of a chunk */
 static const int64_t most_group = 8;            /* tiles: enough for whole rows */
 
@@ -32,23 +32,22 @@ static void cut_positions(struct csrconv_tiling *t, const struct csrconv_tile_is
 {
     const int64_t vectors = t->layout.vectors;
     t->rows = 1;
-    t->row_tiles = 1;
+    t->row_tiles = 0;
     t->tile_vectors = even_share(vectors, isa->most_vectors);
     t->tiles = (vectors + t->tile_vectors - 1) / t->tile_vectors;
 }
 
-static void cut_pairs_of_rows(struct csrconv_tiling *t, const struct csrconv_shape *shape,
-                              const struct csrconv_tile_isa *isa)
+static void cut_rows(struct csrconv_tiling *t, const struct csrconv_shape *shape,
+                     const struct csrconv_tile_isa *isa, int64_t rows)
 {
-    const int64_t most = isa->most_vectors / 2;
-    const int64_t columns = even_share(shape->out_w, most);
-    t->rows = 2;
+    const int64_t columns = even_share(shape->out_w, isa->most_vectors / rows);
+    t->rows = rows;
     t->row_tiles = (shape->out_w + columns - 1) / columns;
-    t->tile_vectors = 2 * columns;
-    t->tiles = t->row_tiles * ((shape->out_h + 1) / 2);
+    t->tile_vectors = rows * columns;
+    t->tiles = t->row_tiles * ((shape->out_h + rows - 1) / rows);
 }
 
-/* Of a pair of rows: the last one reaches back rather than beyond the end. */
+/* The last rows reach back rather than beyond the end. */
 static int64_t first_row(const struct csrconv_tiling *t, const struct csrconv_shape *shape,
                          int64_t i)
 {
@@ -73,7 +72,7 @@ int64_t csrconv_tiling_load(const struct csrconv_tiling *t, const struct csrconv
                             int64_t i)
 {
     const int64_t size = csrconv_tiling_positions(t), last = t->layout.positions - size;
-    if (t->rows > 1)
+    if (t->row_tiles)
         return first_row(t, shape, i) * t->layout.pitch + first_column(t, shape, i);
     /* The last tile reaches back rather than beyond the end, where there is so much. */
     return i * size > last && last >= 0 ? last : i * size;
@@ -91,11 +90,11 @@ int64_t csrconv_tiling_second(const struct csrconv_tiling *t)
     return t->rows > 1 ? t->layout.pitch : half * t->layout.lanes / t->layout.element - overlap;
 }
 
-/* Pairs of rows lie as in the output, so that they are stored in one go. */
+/* Rows lie as in the output, so that they are stored in one go. */
 int64_t csrconv_tiling_place(const struct csrconv_tiling *t, const struct csrconv_shape *shape,
                              int64_t first, int64_t i)
 {
-    if (t->rows == 1)
+    if (!t->row_tiles)
         return (i - first) * csrconv_tiling_positions(t);
     return (first_row(t, shape, i) - first_row(t, shape, first)) * shape->out_w +
            first_column(t, shape, i);
@@ -110,12 +109,12 @@ int64_t csrconv_tiling_second_place(const struct csrconv_tiling *t,
 int64_t csrconv_tiling_places(const struct csrconv_tiling *t, const struct csrconv_shape *shape,
                               int64_t first, int64_t end)
 {
-    if (t->rows == 1)
+    if (!t->row_tiles)
         return (end - first) * csrconv_tiling_positions(t);
     return (first_row(t, shape, end - 1) + t->rows - first_row(t, shape, first)) * shape->out_w;
 }
 
-/* Some tiles of pairs of rows: what of them comes before belongs to the pair before. */
+/* Of tiles in rows: where the last ones reach back, they repeat sums of those before. */
 static int64_t find_rows(const struct csrconv_tiling *t, const struct csrconv_shape *shape,
                          int64_t first, int64_t end, struct csrconv_stretch_of_row *stretch)
 {
@@ -133,7 +132,7 @@ int64_t csrconv_tiling_find_stretches(const struct csrconv_tiling *t,
 {
     const int64_t size = csrconv_tiling_positions(t);
     int64_t count = 0;
-    if (t->rows > 1)
+    if (t->row_tiles)
         return find_rows(t, shape, first, end, stretches);
     for (int64_t i = first; i < end; i++) {
         const int64_t load = csrconv_tiling_load(t, shape, i), begin = i * size;
@@ -228,7 +227,7 @@ static double block_cycles(const struct csrconv_problem *problem, const struct c
                         segments * (segment_cycles + vectors * vector_sum_cycles) +
                         channels * window / LINE_BYTES * line_cycles;
     const double output = (double)shape->out_image * (double)t->images;
-    const double store = t->rows > 1                 ? paired_output_cycles
+    const double store = t->row_tiles                ? row_output_cycles
                          : t->layout.images_in_lanes ? spread_output_cycles
                                                      : output_cycles;
     const double input = (double)shape->padded_image * (double)t->images;
@@ -254,11 +253,17 @@ static void choose_block(const struct csrconv_problem *problem, const struct csr
     }
 }
 
-/* How many tiles to store together; whole pairs of rows of them, at least one. */
+/* Whole rows are stored together. */
+static int64_t least_group(const struct csrconv_tiling *t)
+{
+    return t->row_tiles ? t->row_tiles : 1;
+}
+
+/* How many tiles to store together. */
 static void choose_group(const struct csrconv_problem *problem, double room, int64_t wanted,
                          int64_t blocks, struct csrconv_tiling *t)
 {
-    const int64_t least = t->row_tiles;
+    const int64_t least = least_group(t);
     t->group = (int64_t)room;
     if (t->group > blocks * t->tiles * t->cut.chunks / wanted)
         t->group = blocks * t->tiles * t->cut.chunks / wanted;
@@ -276,11 +281,11 @@ static void choose_chunks(const struct csrconv_problem *problem, int64_t images,
 {
     const int64_t filters = problem->shape.g.filters, threads = problem->team.threads;
     const int64_t blocks = (images + t->images - 1) / t->images;
-    const int64_t tasks = blocks * t->tiles / t->row_tiles; /* of a chunk, at most */
+    const int64_t tasks = blocks * t->tiles / least_group(t); /* of a chunk, at most */
     const double sums = (double)(t->tile_vectors * t->layout.lanes) * (double)sizeof(float);
     const int64_t wanted = threads > 1 ? 4 * threads : 1;
     const double room = sums_share * (double)csrconv_cache_bytes(2);
-    int64_t chunks = (int64_t)ceil(sums * (double)(t->row_tiles * filters) / room);
+    int64_t chunks = (int64_t)ceil(sums * (double)(least_group(t) * filters) / room);
     if (tasks * chunks < wanted)
         chunks = (wanted + tasks - 1) / tasks;
     t->cut.chunks = chunks < filters ? chunks : filters;
@@ -298,11 +303,10 @@ static bool can_stay_in_place(const struct csrconv_shape *shape, const struct cs
            !csrconv_has_padding(shape);
 }
 
-/* The sums of at least one pair of rows are stored together. */
-static bool can_pair_rows(const struct csrconv_problem *problem, const struct csrconv_tiling *t)
+static bool can_cut_rows(const struct csrconv_problem *problem, const struct csrconv_tiling *t)
 {
-    return t->layout.images_in_lanes && problem->shape.out_h > 1 && t->row_tiles <= most_group &&
-           (t->row_tiles == 1 || !problem->without.grouped_stores);
+    return t->layout.images_in_lanes && problem->shape.out_h >= t->rows &&
+           t->row_tiles <= most_group && (t->row_tiles == 1 || !problem->without.grouped_stores);
 }
 
 csrconv_status csrconv_tiling_choose(const struct csrconv_problem *problem,
@@ -310,7 +314,7 @@ csrconv_status csrconv_tiling_choose(const struct csrconv_problem *problem,
                                      int64_t images, struct csrconv_tiling *t)
 {
     const struct csrconv_shape *shape = &problem->shape;
-    struct csrconv_tiling pairs;
+    struct csrconv_tiling in_rows;
     const csrconv_status status =
         csrconv_tile_layout_init(&t->layout, shape, isa->lanes, images_in_lanes);
     if (status)
@@ -320,14 +324,16 @@ csrconv_status csrconv_tiling_choose(const struct csrconv_problem *problem,
         t->layout.in_place = true;
         t->layout.channel_stride = shape->plane;
     }
-    pairs = *t;
+    in_rows = *t;
     cut_positions(t, isa);
     choose_block(problem, isa, t);
-    cut_pairs_of_rows(&pairs, shape, isa);
-    if (can_pair_rows(problem, &pairs)) {
-        choose_block(problem, isa, &pairs);
-        if (pairs.cycles < t->cycles)
-            *t = pairs;
+    for (int64_t rows = 1; rows <= 2; rows++) {
+        cut_rows(&in_rows, shape, isa, rows);
+        if (!can_cut_rows(problem, &in_rows))
+            continue;
+        choose_block(problem, isa, &in_rows);
+        if (in_rows.cycles < t->cycles)
+            *t = in_rows;
     }
     spread_channels(t, shape);
     choose_chunks(problem, images, t);

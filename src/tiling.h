@@ -10,14 +10,14 @@
 struct csrconv_tiling {
     struct csrconv_tile_layout layout;
     /*
-     * A tile is a stretch of positions that runs on over the ends of rows (rows = 1); or as many
-     * columns in each of two rows of outputs, whose inputs overlap more.
+     * A tile is a stretch of positions that runs on over the ends of rows (row_tiles = 0); or some
+     * columns of one row of outputs or of two, whose inputs overlap more.
      */
     int64_t rows;
+    int64_t row_tiles; /* side by side in those rows */
     int64_t tile_vectors;
-    int64_t tiles;     /* of an image, or of a vector of images */
-    int64_t row_tiles; /* of two rows, side by side; 1 if rows = 1 */
-    int64_t group;     /* tiles in a row that are stored together, so that rows are written whole */
+    int64_t tiles; /* of an image, or of a vector of images */
+    int64_t group; /* tiles in a row that are stored together, so that rows are written whole */
     struct csrconv_cut cut;
     int64_t images; /* of an image block: lanes or 1 */
     int64_t wave;   /* image blocks that are laid out before they are computed */

@@ -71,22 +71,22 @@ static void check_stretches(const struct sample *s)
     assert_true(csrconv_tiling_load(t, shape, t->tiles - 1) + size >= t->layout.positions);
 }
 
-/* Tiles side by side make whole rows, which pairs of rows make the map of. */
-static void check_pairs(const struct sample *s)
+/* Tiles side by side make whole rows, which make the map. */
+static void check_rows(const struct sample *s)
 {
     const struct csrconv_tiling *t = &s->tiling;
     const struct csrconv_shape *shape = &s->problem.shape;
-    const int64_t columns = t->tile_vectors / 2;
-    assert_int_equal(t->tile_vectors % 2, 0);
+    const int64_t columns = t->tile_vectors / t->rows;
+    assert_int_equal(t->tile_vectors % t->rows, 0);
     assert_true(t->layout.images_in_lanes);
-    assert_int_equal(csrconv_tiling_second(t), t->layout.pitch);
-    assert_int_equal(t->tiles, t->row_tiles * ((shape->out_h + 1) / 2));
+    assert_int_equal(csrconv_tiling_second(t), t->rows == 2 ? t->layout.pitch : (columns + 1) / 2);
+    assert_int_equal(t->tiles, t->row_tiles * ((shape->out_h + t->rows - 1) / t->rows));
     assert_int_equal(t->group % t->row_tiles, 0);
     for (int64_t i = 0; i < t->tiles; i++) {
         const int64_t load = csrconv_tiling_load(t, shape, i);
         const int64_t y = load / t->layout.pitch, x = load % t->layout.pitch;
-        const int64_t pair = i / t->row_tiles * 2, tile = i % t->row_tiles * columns;
-        assert_int_equal(y, pair + 2 <= shape->out_h ? pair : shape->out_h - 2);
+        const int64_t row = i / t->row_tiles * t->rows, tile = i % t->row_tiles * columns;
+        assert_int_equal(y, row + t->rows <= shape->out_h ? row : shape->out_h - t->rows);
         assert_int_equal(x, tile + columns <= shape->out_w ? tile : shape->out_w - columns);
     }
     assert_true(t->row_tiles * columns >= shape->out_w);
@@ -94,10 +94,10 @@ static void check_pairs(const struct sample *s)
 
 static void check_tiles(const struct sample *s)
 {
-    if (s->tiling.rows == 1)
-        check_stretches(s);
+    if (s->tiling.row_tiles)
+        check_rows(s);
     else
-        check_pairs(s);
+        check_stretches(s);
 }
 
 static void tiles_cover_the_positions(void **state)
@@ -252,20 +252,24 @@ static void every_number_of_pixels_stays_in_place(void **state)
     }
 }
 
-/* The random layers above have both kinds of tiles, and pairs of rows that overlap at the end. */
-static int pairs, odd_pairs;
+/* The random layers above have all kinds of tiles, and pairs of rows that overlap at the end. */
+static int stretches, rows, pairs, odd_pairs;
 
-static void count_pairs(const struct sample *s)
+static void count_kinds(const struct sample *s)
 {
+    stretches += !s->tiling.row_tiles;
+    rows += s->tiling.row_tiles && s->tiling.rows == 1;
     pairs += s->tiling.rows == 2;
     odd_pairs += s->tiling.rows == 2 && s->problem.shape.out_h % 2;
 }
 
-static void samples_have_both_kinds_of_tiles(void **state)
+static void samples_have_all_kinds_of_tiles(void **state)
 {
     (void)state;
-    each_sample(count_pairs);
-    assert_in_range(pairs, ROUNDS / 20, ROUNDS / 2);
+    each_sample(count_kinds);
+    assert_in_range(stretches, ROUNDS / 20, ROUNDS);
+    assert_in_range(rows, ROUNDS / 20, ROUNDS);
+    assert_in_range(pairs, ROUNDS / 20, ROUNDS);
     assert_in_range(odd_pairs, ROUNDS / 100, pairs - 1);
 }
 
@@ -285,7 +289,7 @@ static void a_map_of_14_by_14_is_cut_into_pairs_of_rows(void **state)
     assert_int_equal(s.tiling.rows, 2);
     assert_int_equal(s.tiling.tile_vectors, 14);
     assert_int_equal(s.tiling.tiles, 14);
-    check_pairs(&s);
+    check_rows(&s);
     csrconv_weights_destroy(&weights);
 }
 
@@ -309,7 +313,7 @@ int main(void)
         cmocka_unit_test(tiles_read_within_the_image),
         cmocka_unit_test(inputs_in_place_are_the_callers),
         cmocka_unit_test(every_number_of_pixels_stays_in_place),
-        cmocka_unit_test(samples_have_both_kinds_of_tiles),
+        cmocka_unit_test(samples_have_all_kinds_of_tiles),
         cmocka_unit_test(a_map_of_14_by_14_is_cut_into_pairs_of_rows),
         cmocka_unit_test(more_filters_than_32_bits_count_are_refused),
     };
