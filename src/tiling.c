@@ -222,8 +222,10 @@ static double block_cycles(const struct csrconv_problem *problem, const struct c
     /* A load from the second cache, in loads from the first. */
     const double far_load =
         (double)isa->lanes * (double)sizeof(float) / second_cache_bytes * loads_per_cycle;
-    const double misses = over > 1.0 ? 1.0 + (far_load - 1.0) * (1.0 - 1.0 / over) : 1.0;
-    const double tile = nonzeros * (vectors * load * misses + 2.0) / loads_per_cycle +
+    /* The second cache works beside the first: what it takes longer is waited for. */
+    const double wait = far_load > load ? far_load - load : 0.0;
+    const double misses = over > 1.0 ? wait * (1.0 - 1.0 / over) : 0.0;
+    const double tile = nonzeros * (vectors * (load + misses) + 2.0) / loads_per_cycle +
                         segments * (segment_cycles + vectors * vector_sum_cycles) +
                         channels * window / LINE_BYTES * line_cycles;
     const double output = (double)shape->out_image * (double)t->images;
