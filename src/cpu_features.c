@@ -4,7 +4,7 @@
 
 static int64_t usual_cache_bytes(int level)
 {
-    return level == 1 ? 32 << 10 : 512 << 10;
+    return level == 1 ? 32 << 10 : level == 2 ? 512 << 10 : 32 << 20;
 }
 
 #if defined(__x86_64__)
@@ -37,7 +37,7 @@ static int64_t ask_for_cache(int level)
 /* Asked once: cpuid leaves a virtual machine, which takes as long as a small plan. */
 int64_t csrconv_cache_bytes(int level)
 {
-    static _Atomic int64_t known[2];
+    static _Atomic int64_t known[3];
     _Atomic int64_t *bytes = &known[level - 1];
     if (!atomic_load_explicit(bytes, memory_order_relaxed))
         atomic_store_explicit(bytes, ask_for_cache(level), memory_order_relaxed);

@@ -8,7 +8,10 @@
 csrconv_status csrconv_need_avx2(void);
 csrconv_status csrconv_need_avx512(void);
 
-/* Bytes of a data cache of one core, level 1 or 2; what is usual if the processor does not tell. */
+/*
+ * Bytes of a data cache: of level 1 or 2, one core's; of level 3, which cores share. What is usual
+ * if the processor does not tell.
+ */
 int64_t csrconv_cache_bytes(int level);
 
 #endif

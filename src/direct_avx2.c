@@ -62,6 +62,11 @@ static inline TARGET void store_unaligned(float *to, vector x)
     _mm256_storeu_ps(to, x);
 }
 
+static inline TARGET void store_streamed(float *to, vector x)
+{
+    _mm256_stream_ps(to, x);
+}
+
 /* By halves: masked stores are slow on some processors. */
 static inline TARGET void store_some(float *to, vector x, int64_t count)
 {
@@ -143,9 +148,12 @@ static const struct csrconv_tile_isa isa = {
     .need = csrconv_need_avx2,
     .lanes = LANES,
     .most_vectors = sizeof kernels / sizeof *kernels,
+    .unaligned_load = 1.6, /* measured on Zen 4: 7 alignments of 16 cross, which costs 1.4 more */
     .kernels = kernels,
     .transpose = transpose,
     .finish = finish,
+    .finish_streamed = finish_streamed,
+    .settle = settle,
 };
 
 const struct csrconv_algorithm csrconv_algorithm_direct_avx2 = {

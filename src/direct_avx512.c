@@ -55,6 +55,11 @@ static inline TARGET void store_unaligned(float *to, vector x)
     _mm512_storeu_ps(to, x);
 }
 
+static inline TARGET void store_streamed(float *to, vector x)
+{
+    _mm512_stream_ps(to, x);
+}
+
 static inline TARGET void store_some(float *to, vector x, int64_t count)
 {
     _mm512_mask_storeu_ps(to, (__mmask16)((1U << count) - 1), x);
@@ -152,9 +157,12 @@ static const struct csrconv_tile_isa isa = {
     .need = csrconv_need_avx512,
     .lanes = LANES,
     .most_vectors = sizeof kernels / sizeof *kernels,
+    .unaligned_load = 1.8, /* 15 alignments of 16 cross */
     .kernels = kernels,
     .transpose = transpose,
     .finish = finish,
+    .finish_streamed = finish_streamed,
+    .settle = settle,
 };
 
 const struct csrconv_algorithm csrconv_algorithm_direct_avx512 = {

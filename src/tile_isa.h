@@ -6,12 +6,21 @@
 #include "csrconv.h"
 #include "segments.h"
 
+/* Where a tile reads, 4-byte alignment being enough; and how its sums lie. */
+struct csrconv_tile_place {
+    const float *first;  /* inputs of the first half of its vectors, rounded up */
+    const float *second; /* of the others */
+    int64_t second_sums; /* floats from the sums of the first half to those of the second */
+    int64_t count;       /* floats that the vector of a tile of one reads, where below lanes */
+};
+
 /*
  * The sums of one filter over one segment and one tile of a fixed number of vectors: to = start +
  * sum of value * inputs[offset ...]. start is NULL for sums that start from the bias; start and to
- * may be the same. inputs need 4-byte alignment only, start and to that of a vector.
+ * may be the same, and are aligned as a vector.
  */
-typedef void (*csrconv_tile_kernel)(const float *inputs, const struct csrconv_nonzero *begin,
+typedef void (*csrconv_tile_kernel)(const struct csrconv_tile_place *place,
+                                    const struct csrconv_nonzero *begin,
                                     const struct csrconv_nonzero *end, const float *start,
                                     float bias, float *to, const float *next);
 
@@ -32,10 +41,13 @@ typedef void (*csrconv_finish)(const float *from, const float *residual, float l
 struct csrconv_tile_isa {
     csrconv_status (*need)(void); /* fails where the processor lacks it */
     int64_t lanes;                /* floats of a vector */
-    int64_t most_vectors; /* of a tile: what the registers hold beside an input and a weight */
+    int64_t most_vectors;  /* of a tile: what the registers hold beside an input and a weight */
+    double unaligned_load; /* in loads of a vector that does not cross a line, on average */
     const csrconv_tile_kernel *kernels; /* by number of vectors, from 1 on */
     csrconv_transpose transpose;
     csrconv_finish finish;
+    csrconv_finish finish_streamed; /* the same past the caches, for outputs that no cache holds */
+    void (*settle)(void);           /* makes what was streamed visible to other threads */
 };
 
 #endif

@@ -104,15 +104,26 @@ int64_t csrconv_tile_image_floats(const struct csrconv_tile_layout *layout,
            (tile_vectors + 1) * layout->lanes;
 }
 
-int64_t csrconv_tile_window_bytes(const struct csrconv_tile_layout *layout,
-                                  const struct csrconv_shape *shape, int64_t tile_vectors)
+struct csrconv_tile_window csrconv_tile_window_of(const struct csrconv_tile_layout *layout,
+                                                  const struct csrconv_shape *shape, int64_t rows,
+                                                  int64_t columns)
 {
     const csrconv_geometry *g = &shape->g;
-    const int64_t tile = tile_vectors * layout->lanes / layout->element;
-    const int64_t columns = tile + (g->kernel_w - 1) * g->dilation_w / g->stride_w;
-    const int64_t rows = (g->kernel_h + layout->phases_h - 1) / layout->phases_h;
-    /* Each kernel row has a stretch of its own, unless they are so near that they run together. */
-    const int64_t stretch =
-        least(rows * columns, (rows - 1) * g->dilation_h * layout->pitch + columns);
-    return stretch * layout->phases_h * layout->phases_w * layout->element * (int64_t)sizeof(float);
+    const int64_t kernel_rows = (g->kernel_h + layout->phases_h - 1) / layout->phases_h;
+    const int64_t step = layout->phases_h * g->dilation_h / g->stride_h; /* of kernel rows */
+    struct csrconv_tile_window window = { .row_stride = layout->pitch };
+    window.columns = columns + (g->kernel_w - 1) * g->dilation_w / g->stride_w;
+    /* Rows of the kernel that are next to each other meet the same input in the tile's rows. */
+    window.rows = step == 1 || kernel_rows == 1 ? kernel_rows + rows - 1 : kernel_rows * rows;
+    if (rows == 1 && kernel_rows > 1)
+        window.row_stride *= step;
+    return window;
+}
+
+int64_t csrconv_tile_window_bytes(const struct csrconv_tile_layout *layout,
+                                  const struct csrconv_tile_window *window)
+{
+    const int64_t distance = least(window->row_stride, window->columns);
+    return ((window->rows - 1) * distance + window->columns) * layout->phases_h * layout->phases_w *
+           layout->element * (int64_t)sizeof(float);
 }

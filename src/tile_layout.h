@@ -52,8 +52,20 @@ int64_t csrconv_tile_offset(const struct csrconv_tile_layout *layout,
 int64_t csrconv_tile_image_floats(const struct csrconv_tile_layout *layout,
                                   const struct csrconv_shape *shape, int64_t tile_vectors);
 
-/* Bytes of one channel that a tile of so many vectors reads. */
+/* What a tile reads of one phase plane of a channel, in positions: stretches of rows. */
+struct csrconv_tile_window {
+    int64_t rows;
+    int64_t row_stride; /* from the start of a stretch to the next; may be less than columns */
+    int64_t columns;
+};
+
+/* Of a tile that is `columns` positions of each of `rows` rows of outputs. */
+struct csrconv_tile_window csrconv_tile_window_of(const struct csrconv_tile_layout *layout,
+                                                  const struct csrconv_shape *shape, int64_t rows,
+                                                  int64_t columns);
+
+/* Bytes of one channel in such a window, over all phases. */
 int64_t csrconv_tile_window_bytes(const struct csrconv_tile_layout *layout,
-                                  const struct csrconv_shape *shape, int64_t tile_vectors);
+                                  const struct csrconv_tile_window *window);
 
 #endif

@@ -149,16 +149,16 @@ int64_t csrconv_find_stretches(const struct csrconv_tile_layout *l,
 }
 
 /* The sums of one image, in the order of positions. */
-static void store_image(const struct csrconv_run *run, const struct csrconv_tile_isa *isa,
-                        const struct csrconv_stored *stored, int64_t plane, const float *sums)
+static void store_image(const struct csrconv_run *run, const struct csrconv_stored *stored,
+                        int64_t plane, const float *sums)
 {
     float lo, hi;
     csrconv_activation_bounds(run->epilogue, &lo, &hi);
     for (int64_t i = 0; i < stored->count; i++) {
         const struct csrconv_stretch_of_row *stretch = &stored->stretches[i];
         const int64_t at = plane + stretch->output;
-        isa->finish(sums + stretch->position, run->residual ? run->residual + at : NULL, lo, hi,
-                    stretch->length, run->out + at);
+        stored->finish(sums + stretch->position, run->residual ? run->residual + at : NULL, lo, hi,
+                       stretch->length, run->out + at);
     }
 }
 
@@ -172,12 +172,11 @@ void csrconv_store_sums(const struct csrconv_tile_layout *l, const struct csrcon
     const int64_t row = (stored->vectors + lanes - 1) / lanes * lanes;
     const int64_t plane = block->first * shape->g.out_batch_stride + m * shape->out_plane;
     if (!l->images_in_lanes) {
-        store_image(run, isa, stored, plane, stored->sums);
+        store_image(run, stored, plane, stored->sums);
         return;
     }
     for (int64_t p = 0; p < stored->vectors; p += lanes)
         isa->transpose(stored->sums + p * lanes, lanes, lanes, stored->spare + p, row);
     for (int64_t i = 0; i < block->count; i++)
-        store_image(run, isa, stored, plane + i * shape->g.out_batch_stride,
-                    stored->spare + i * row);
+        store_image(run, stored, plane + i * shape->g.out_batch_stride, stored->spare + i * row);
 }

@@ -37,6 +37,7 @@ int64_t csrconv_find_stretches(const struct csrconv_tile_layout *layout,
 
 /* The sums of one filter over some positions, and where they go. */
 struct csrconv_stored {
+    csrconv_finish finish; /* that stores them */
     const struct csrconv_stretch_of_row *stretches;
     int64_t count;
     int64_t vectors; /* that hold the sums */

@@ -1,9 +1,9 @@
 #include "tiled.h"
 
+#include "cpu_features.h"
 #include "cpu_model.h"
 #include "status.h"
-#include "tile_pack.h"
-#include "tiling.h"
+#include "tile_task.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -106,13 +106,13 @@ static int64_t round_up(int64_t floats)
 static struct scratch scratch_of(const struct csrconv_tiling *t, int64_t chunk_filters)
 {
     const int64_t lanes = t->layout.lanes, vectors = t->group * t->tile_vectors;
-    const int64_t rows_of_tile = csrconv_tiling_positions(t) / t->layout.pitch + 2;
-    const int64_t stretch = sizeof(struct csrconv_stretch_of_row) / sizeof(float);
+    const int64_t stretches = t->group * csrconv_tiling_most_stretches(t);
+    const int64_t floats = sizeof(struct csrconv_stretch_of_row) / sizeof(float);
     struct scratch scratch;
     /* Squares of lanes x lanes are turned, and the last one may reach beyond the sums. */
     scratch.sums = round_up((chunk_filters * vectors + lanes) * lanes);
     scratch.spare = round_up((vectors + lanes) * lanes);
-    scratch.floats = scratch.sums + scratch.spare + round_up(t->group * rows_of_tile * stretch);
+    scratch.floats = scratch.sums + scratch.spare + round_up(stretches * floats);
     return scratch;
 }
 
@@ -149,19 +149,42 @@ static bool is_in_place(const struct part *part)
     return !part->is_used || part->tiling.layout.in_place;
 }
 
-static int explain_part(const struct part *part, char *text, size_t size)
+/*
+ * Outputs that the last cache cannot hold would only push everything else out of it. Those of many
+ * images at once are written in short stretches, each line of which is waited for; so they go past
+ * the caches much earlier, though whoever reads them next has to fetch them.
+ */
+static bool is_streamed(const struct part *part, const struct csrconv_shape *shape, int64_t images)
+{
+    const double most = (double)csrconv_cache_bytes(3) / (part->tiling.images > 1 ? 8.0 : 1.0);
+    return (double)shape->out_image * (double)images * (double)sizeof(float) > most;
+}
+
+/* Half of the last cache: it is not this run's alone, and evicts before it is full. */
+static bool is_from_memory(const struct csrconv_shape *shape, int64_t images)
+{
+    return (double)(shape->in_image + shape->out_image) * (double)images * (double)sizeof(float) >
+           (double)csrconv_cache_bytes(3) / 2.0;
+}
+
+static int explain_part(const struct part *part, const struct csrconv_shape *shape, char *text,
+                        size_t size)
 {
     const struct csrconv_tiling *t = &part->tiling;
     if (!part->is_used)
         return 0;
     return snprintf(
         text, size,
-        "%s: %" PRId64 " tiles of %" PRId64 " vectors, %" PRId64 " stored together, pitch %" PRId64
-        " for %" PRId64 " outputs, blocks of %" PRId64 " channels, %" PRId64
-        " chunks of filters, input %s",
-        t->images > 1 ? "images in lanes" : "pixels in lanes", t->tiles, t->tile_vectors, t->group,
-        t->layout.pitch, t->layout.positions, t->cut.block_channels, part->segments.chunks,
-        t->layout.in_place ? "read in place" : "laid out");
+        "%s: %" PRId64 " tiles of %" PRId64 " vectors%s, %" PRId64
+        " stored together, pitch %" PRId64 " for %" PRId64 " outputs, blocks of %" PRId64
+        " channels, %" PRId64 " chunks of filters, input %s%s",
+        t->images > 1 ? "images in lanes" : "pixels in lanes", t->tiles, t->tile_vectors,
+        !t->row_tiles ? ""
+        : t->rows > 1 ? " in two rows"
+                      : " in a row",
+        t->group, t->layout.pitch, t->layout.positions, t->cut.block_channels,
+        part->segments.chunks, t->layout.in_place ? "read in place" : "laid out",
+        is_streamed(part, shape, shape->g.batch) ? ", output past the caches" : "");
 }
 
 csrconv_status csrconv_tiled_prepare(const struct csrconv_algorithm *self,
@@ -190,11 +213,13 @@ csrconv_status csrconv_tiled_prepare(const struct csrconv_algorithm *self,
                                          part_floats(&tiled->singles, &problem->team)) *
                                 sizeof(float);
     prepared->is_in_place = is_in_place(&tiled->vectors) && is_in_place(&tiled->singles);
-    used = explain_part(&tiled->vectors, prepared->detail, sizeof prepared->detail);
+    used =
+        explain_part(&tiled->vectors, &problem->shape, prepared->detail, sizeof prepared->detail);
     if (used && tiled->singles.is_used)
         used +=
             snprintf(prepared->detail + used, sizeof prepared->detail - (size_t)used, "; then ");
-    explain_part(&tiled->singles, prepared->detail + used, sizeof prepared->detail - (size_t)used);
+    explain_part(&tiled->singles, &problem->shape, prepared->detail + used,
+                 sizeof prepared->detail - (size_t)used);
     return CSRCONV_OK;
 }
 
@@ -213,9 +238,11 @@ struct wave {
     const struct csrconv_tile_isa *isa;
     const struct part *part;
     const struct csrconv_run *run;
-    int64_t first, end; /* images */
-    float *laid_out;    /* image blocks, image_floats apart */
-    float *scratch;     /* of each worker, scratch_floats apart */
+    int64_t first, end;  /* images */
+    float *laid_out;     /* image blocks, image_floats apart */
+    float *scratch;      /* of each worker, scratch_floats apart */
+    bool is_from_memory; /* inputs that are read in place */
+    bool is_streamed;    /* outputs go past the caches */
 };
 
 static int64_t wave_blocks(const struct wave *wave)
@@ -248,118 +275,25 @@ static void pack_channels(void *argument, int64_t begin, int64_t end)
     }
 }
 
-/* Tiles [begin, end) of one image block for the filters of one chunk. */
-struct task {
-    const struct wave *wave;
-    struct csrconv_image_block block;
-    const float *inputs; /* of position 0 */
-    int64_t chunk, begin, end;
-    int64_t filter_floats; /* from the sums of a filter to those of the next */
-    /* Scratch of the worker. */
-    float *sums;
-    float *spare;
-    struct csrconv_stretch_of_row *stretches;
-};
-
-static float *sums_of(const struct task *task, int64_t tile, const struct csrconv_segment *segment)
-{
-    const struct part *part = task->wave->part;
-    const int64_t filter = segment->filter - part->segments.chunk_begin[task->chunk];
-    return task->sums + filter * task->filter_floats +
-           (tile - task->begin) * part->tiling.tile_vectors * part->tiling.layout.lanes;
-}
-
-/* The sums of all filters of the chunk over one tile: block by block of channels. */
-static void sum_tile(const struct task *task, int64_t tile)
-{
-    const struct part *part = task->wave->part;
-    const struct csrconv_tiling *t = &part->tiling;
-    const struct csrconv_segments *s = &part->segments;
-    const csrconv_tile_kernel kernel = task->wave->isa->kernels[t->tile_vectors - 1];
-    const float *bias = task->wave->run->epilogue->bias;
-    const float *inputs = task->inputs + csrconv_tiling_load(t, tile) * t->layout.element;
-    const int64_t end = s->block_begin[(task->chunk + 1) * s->blocks];
-    for (int64_t i = s->block_begin[task->chunk * s->blocks]; i < end; i++) {
-        const struct csrconv_segment *segment = &s->segments[i];
-        float *sums = sums_of(task, tile, segment);
-        kernel(inputs, s->nonzeros + segment[0].begin, s->nonzeros + segment[1].begin,
-               segment->is_first ? NULL : sums, bias ? bias[segment->filter] : 0.0F, sums,
-               sums_of(task, tile, i + 1 < end ? segment + 1 : segment));
-    }
-}
-
-/* Where the sums of the task's tiles go. The last tile may overlap the one before. */
-static int64_t find_stretches(const struct task *task)
-{
-    const struct csrconv_tiling *t = &task->wave->part->tiling;
-    const int64_t size = csrconv_tiling_positions(t);
-    int64_t count = 0;
-    for (int64_t tile = task->begin; tile < task->end; tile++) {
-        const int64_t load = csrconv_tiling_load(t, tile), begin = tile * size;
-        const int64_t end = load + size < t->layout.positions ? load + size : t->layout.positions;
-        count += csrconv_find_stretches(&t->layout, task->wave->run->shape, begin, end,
-                                        (tile - task->begin) * size + begin - load,
-                                        task->stretches + count);
-    }
-    return count;
-}
-
-enum { LINE_BYTES = 64, FILTERS_AHEAD = 2 };
-
-/*
- * Brings the output lines of filter m into the caches: they are written in short stretches of many
- * images, and each would wait for memory by itself.
- */
-static void fetch_outputs(const struct task *task, const struct csrconv_stored *stored, int64_t m)
-{
-    const struct csrconv_run *run = task->wave->run;
-    const struct csrconv_stretch_of_row *last = &stored->stretches[stored->count - 1];
-    for (int64_t i = 0; i < task->block.count; i++) {
-        const float *plane = run->out + (task->block.first + i) * run->shape->g.out_batch_stride +
-                             m * run->shape->out_plane;
-        const char *line = (const char *)(plane + stored->stretches[0].output);
-        const char *end = (const char *)(plane + last->output + last->length);
-        for (; line < end; line += LINE_BYTES)
-            __builtin_prefetch(line);
-        __builtin_prefetch(end - 1);
-    }
-}
-
-static void run_task(const struct task *task)
-{
-    const struct wave *wave = task->wave;
-    const struct part *part = wave->part;
-    const int64_t *chunk_begin = &part->segments.chunk_begin[task->chunk];
-    struct csrconv_stored stored = { task->stretches, find_stretches(task), 0, task->sums,
-                                     task->spare };
-    if (!stored.count) /* the tiles lie between the outputs of one row and those of the next */
-        return;
-    for (int64_t tile = task->begin; tile < task->end; tile++)
-        sum_tile(task, tile);
-    stored.vectors = (task->end - task->begin) * part->tiling.tile_vectors;
-    for (int64_t m = chunk_begin[0]; m < chunk_begin[1]; m++) {
-        if (m + FILTERS_AHEAD < chunk_begin[1])
-            fetch_outputs(task, &stored, m + FILTERS_AHEAD);
-        csrconv_store_sums(&part->tiling.layout, wave->isa, &task->block, &stored, m);
-        stored.sums += task->filter_floats;
-    }
-}
-
 /* Task i of a wave: image blocks, within these chunks, within these groups of tiles. */
-static struct task make_task(const struct wave *wave, int64_t i, float *scratch)
+static struct csrconv_tile_task make_task(const struct wave *wave, int64_t i, float *scratch)
 {
     const struct part *part = wave->part;
     const struct csrconv_tiling *t = &part->tiling;
     const int64_t groups = csrconv_tiling_groups(t), chunks = part->segments.chunks;
     const int64_t b = i / groups / chunks, begin = i % groups * t->group;
-    struct task task = { .wave = wave, .block = image_block(wave, b) };
+    struct csrconv_tile_task task = { .isa = wave->isa,
+                                      .tiling = t,
+                                      .segments = &part->segments,
+                                      .block = image_block(wave, b),
+                                      .is_from_memory = wave->is_from_memory,
+                                      .is_streamed = wave->is_streamed };
     task.sums = scratch;
     task.spare = task.sums + part->scratch.sums;
     task.stretches = (struct csrconv_stretch_of_row *)(void *)(task.spare + part->scratch.spare);
     task.chunk = i / groups % chunks;
     task.begin = begin;
     task.end = begin + t->group < t->tiles ? begin + t->group : t->tiles;
-    task.filter_floats = t->group * t->tile_vectors * t->layout.lanes;
     task.inputs = t->layout.in_place
                       ? wave->run->in + task.block.first * wave->run->shape->g.in_batch_stride
                       : wave->laid_out + b * part->image_floats;
@@ -377,8 +311,8 @@ static void compute_tasks(void *argument, int64_t begin, int64_t end)
     for (int64_t worker = begin; worker < end; worker++) {
         float *scratch = wave->scratch + worker * part->scratch.floats;
         for (int64_t i = tasks * worker / all; i < tasks * (worker + 1) / all; i++) {
-            const struct task task = make_task(wave, i, scratch);
-            run_task(&task);
+            const struct csrconv_tile_task task = make_task(wave, i, scratch);
+            csrconv_tile_task_run(&task);
         }
     }
 }
@@ -404,7 +338,9 @@ static void run_part(const struct tiled *tiled, const struct part *part,
                              first + i,
                              first + end,
                              memory,
-                             memory + part->image_floats * part->tiling.wave };
+                             memory + part->image_floats * part->tiling.wave,
+                             is_from_memory(run->shape, run->n),
+                             is_streamed(part, run->shape, run->n) };
         lay_out_wave(&wave);
         if (compute)
             csrconv_team_run(run->team, workers(run->team), compute_tasks, &wave);

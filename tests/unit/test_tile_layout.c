@@ -169,6 +169,53 @@ static void rows_share_their_borders(void **state)
     assert_int_equal(layout.positions, 6 * 8 + 7);
 }
 
+static int64_t window_positions(const struct laid_out *l, int64_t rows, int64_t columns)
+{
+    const struct csrconv_tile_window window =
+        csrconv_tile_window_of(&l->layout, &l->shape, rows, columns);
+    return csrconv_tile_window_bytes(&l->layout, &window) / (int64_t)sizeof(float);
+}
+
+/* The positions of a phase plane that a tile at output (0, 0) reads, counted one by one. */
+static int64_t counted_positions(const struct laid_out *l, int64_t rows, int64_t columns)
+{
+    const csrconv_geometry *g = &l->shape.g;
+    char *is_read = test_calloc((size_t)l->layout.channel_stride, 1);
+    int64_t count = 0;
+    for (int64_t r = 0; r < g->kernel_h; r++)
+        for (int64_t s = 0; s < g->kernel_w; s++)
+            for (int64_t y = 0; y < rows; y++)
+                for (int64_t x = 0; x < columns; x++)
+                    is_read[csrconv_tile_offset(&l->layout, &l->shape, 0, r, s) +
+                            y * l->layout.pitch + x] = 1;
+    for (int64_t i = 0; i < l->layout.channel_stride; i++)
+        count += is_read[i];
+    test_free(is_read);
+    return count;
+}
+
+/* Exact where the kernel has no gaps; with gaps it counts them too. */
+static void windows_hold_what_tiles_read(void **state)
+{
+    struct random_state random;
+    (void)state;
+    random_seed(&random, 3);
+    for (int i = 0; i < ROUNDS; i++) {
+        struct laid_out l = { .geometry = random_geometry(&random) };
+        int64_t rows, columns, read, window;
+        assert_ok(csrconv_shape_init(&l.shape, &l.geometry));
+        assert_ok(csrconv_tile_layout_init(&l.layout, &l.shape, 8, false));
+        rows = random_between(&random, 1, l.shape.out_h < 2 ? l.shape.out_h : 2);
+        columns = random_between(&random, 1, l.shape.out_w);
+        read = counted_positions(&l, rows, columns);
+        window = window_positions(&l, rows, columns);
+        assert_in_range(read, 1, window);
+        if (l.geometry.dilation_h == 1 && l.geometry.dilation_w == 1 && l.geometry.stride_h == 1 &&
+            l.geometry.stride_w == 1)
+            assert_int_equal(read, window);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +223,7 @@ int main(void)
         cmocka_unit_test(distances_keep_to_32_bits),
         cmocka_unit_test(a_larger_image_is_refused),
         cmocka_unit_test(rows_share_their_borders),
+        cmocka_unit_test(windows_hold_what_tiles_read),
     };
     return cmocka_run_group_tests_name("tile_layout", tests, NULL, NULL);
 }

@@ -93,16 +93,28 @@ static void finish(const float *from, const float *residual, float lo, float hi,
     }
 }
 
+static void settle(void)
+{
+}
+
 static csrconv_status need_nothing(void)
 {
     return CSRCONV_OK;
 }
 
-const struct csrconv_tile_isa plain_isa_of_8 = {
-    .need = need_nothing, .lanes = 8, .most_vectors = 14, .transpose = transpose_8, .finish = finish
-};
+const struct csrconv_tile_isa plain_isa_of_8 = { .need = need_nothing,
+                                                 .lanes = 8,
+                                                 .most_vectors = 14,
+                                                 .unaligned_load = 1.6,
+                                                 .transpose = transpose_8,
+                                                 .finish = finish,
+                                                 .finish_streamed = finish,
+                                                 .settle = settle };
 const struct csrconv_tile_isa plain_isa_of_16 = { .need = need_nothing,
                                                   .lanes = 16,
                                                   .most_vectors = 28,
+                                                  .unaligned_load = 1.8,
                                                   .transpose = transpose_16,
-                                                  .finish = finish };
+                                                  .finish = finish,
+                                                  .finish_streamed = finish,
+                                                  .settle = settle };
