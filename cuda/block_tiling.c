@@ -1,6 +1,7 @@
 #include "block_tiling.h"
 
 #include "block_cost.h"
+#include "row_streams.h"
 #include "status.h"
 
 #include <inttypes.h>
@@ -45,6 +46,13 @@ struct search {
     int64_t found;
 };
 
+/* What a block has in shared memory beside the ring: its barriers, and two parts of each stream. */
+static int64_t fixed_bytes(const struct csrconv_block_tiling *t)
+{
+    return barrier_bytes + t->filter_ways * t->pixel_ways * 2 * CSRCONV_STREAM_PART *
+                               (int64_t)sizeof(struct csrconv_quad);
+}
+
 /*
  * Channels of a stage, such that `ring` stages fit; false if not one channel does, if all
  * channels would fit into fewer stages, or if the one stage held could not be filled ahead.
@@ -53,7 +61,7 @@ static bool fill_stages(const struct search *s, int64_t ring, struct csrconv_blo
 {
     const int64_t size = (int64_t)sizeof(float), all = s->problem->shape.group_channels;
     const int64_t share = s->machine->processor_shared / t->residents - reserved_bytes;
-    const int64_t bytes = smaller(share, s->machine->block_shared) - barrier_bytes;
+    const int64_t bytes = smaller(share, s->machine->block_shared) - fixed_bytes(t);
     const int64_t words = csrconv_block_words(t);
     const int64_t beyond = 2 * words - t->patch.span + 3;
     const int64_t fit = (bytes / ring / size - beyond) / t->patch.channel;
@@ -64,7 +72,7 @@ static bool fill_stages(const struct search *s, int64_t ring, struct csrconv_blo
     t->ring = ring;
     t->stage_floats = (t->stage_channels * t->patch.channel + beyond) / 4 * 4;
     t->zeros = t->stage_floats - words;
-    t->shared_bytes = barrier_bytes + ring * t->stage_floats * size;
+    t->shared_bytes = fixed_bytes(t) + ring * t->stage_floats * size;
     return t->stages >= ring && (ring > 1 || t->stages == 1);
 }
 

@@ -14,24 +14,24 @@
 typedef void (*tiled_kernel)(tiled_args);
 
 /* As csrconv_block_kernels lists them. */
-template <bool AHEAD> static tiled_kernel kernel_at(int index)
+template <bool STAGED> static tiled_kernel kernel_at(int index)
 {
     static const tiled_kernel kernels[CSRCONV_BLOCK_KERNELS] = {
-        convolve_tiled<1, 1, AHEAD, 640>,  convolve_tiled<1, 2, AHEAD, 640>,
-        convolve_tiled<1, 4, AHEAD, 640>,  convolve_tiled<1, 8, AHEAD, 640>,
-        convolve_tiled<2, 4, AHEAD, 640>,  convolve_tiled<2, 7, AHEAD, 640>,
-        convolve_tiled<2, 8, AHEAD, 640>,  convolve_tiled<2, 12, AHEAD, 640>,
-        convolve_tiled<2, 13, AHEAD, 640>, convolve_tiled<2, 14, AHEAD, 640>,
-        convolve_tiled<2, 16, AHEAD, 640>, convolve_tiled<4, 2, AHEAD, 640>,
-        convolve_tiled<4, 4, AHEAD, 640>,  convolve_tiled<4, 5, AHEAD, 640>,
-        convolve_tiled<4, 6, AHEAD, 640>,  convolve_tiled<4, 7, AHEAD, 640>,
-        convolve_tiled<4, 8, AHEAD, 640>,  convolve_tiled<4, 10, AHEAD, 640>,
-        convolve_tiled<4, 12, AHEAD, 512>, convolve_tiled<4, 13, AHEAD, 512>,
-        convolve_tiled<4, 14, AHEAD, 512>, convolve_tiled<8, 1, AHEAD, 640>,
-        convolve_tiled<8, 2, AHEAD, 640>,  convolve_tiled<8, 3, AHEAD, 640>,
-        convolve_tiled<8, 4, AHEAD, 640>,  convolve_tiled<8, 5, AHEAD, 640>,
-        convolve_tiled<8, 6, AHEAD, 640>,  convolve_tiled<8, 7, AHEAD, 640>,
-        convolve_tiled<8, 8, AHEAD, 512>
+        convolve_tiled<1, 1, STAGED, 640>,  convolve_tiled<1, 2, STAGED, 640>,
+        convolve_tiled<1, 4, STAGED, 640>,  convolve_tiled<1, 8, STAGED, 640>,
+        convolve_tiled<2, 4, STAGED, 640>,  convolve_tiled<2, 7, STAGED, 640>,
+        convolve_tiled<2, 8, STAGED, 640>,  convolve_tiled<2, 12, STAGED, 640>,
+        convolve_tiled<2, 13, STAGED, 640>, convolve_tiled<2, 14, STAGED, 640>,
+        convolve_tiled<2, 16, STAGED, 640>, convolve_tiled<4, 2, STAGED, 640>,
+        convolve_tiled<4, 4, STAGED, 640>,  convolve_tiled<4, 5, STAGED, 640>,
+        convolve_tiled<4, 6, STAGED, 640>,  convolve_tiled<4, 7, STAGED, 640>,
+        convolve_tiled<4, 8, STAGED, 640>,  convolve_tiled<4, 10, STAGED, 640>,
+        convolve_tiled<4, 12, STAGED, 512>, convolve_tiled<4, 13, STAGED, 512>,
+        convolve_tiled<4, 14, STAGED, 512>, convolve_tiled<8, 1, STAGED, 640>,
+        convolve_tiled<8, 2, STAGED, 640>,  convolve_tiled<8, 3, STAGED, 640>,
+        convolve_tiled<8, 4, STAGED, 640>,  convolve_tiled<8, 5, STAGED, 640>,
+        convolve_tiled<8, 6, STAGED, 640>,  convolve_tiled<8, 7, STAGED, 640>,
+        convolve_tiled<8, 8, STAGED, 512>
     };
     return kernels[index];
 }

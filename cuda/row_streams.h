@@ -17,8 +17,8 @@ struct csrconv_quad {
     uint32_t word[4];
 };
 
-/* Behind the last stream, for warps that look ahead. */
-enum { CSRCONV_QUADS_AHEAD = 4 };
+/* Warps copy their streams in parts of so many quads, three of them ahead: also past the end. */
+enum { CSRCONV_STREAM_PART = 32, CSRCONV_QUADS_AHEAD = 3 * CSRCONV_STREAM_PART };
 
 struct csrconv_row_streams {
     int64_t warps;              /* groups * filter_tiles * filter_ways, in that order */

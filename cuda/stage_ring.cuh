@@ -83,6 +83,18 @@ static __device__ __forceinline__ void barrier_arrive_by_copies(uint64_t *barrie
                  : "memory");
 }
 
+/* Ends the group of the copies begun so far by this thread. */
+static __device__ __forceinline__ void copies_commit()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/* Until all groups that this thread has ended are there. */
+static __device__ __forceinline__ void copies_wait()
+{
+    asm volatile("cp.async.wait_group 0;" ::: "memory");
+}
+
 template <int FLOATS>
 static __device__ __forceinline__ void copy_floats(float *to, const float *from)
 {
@@ -116,6 +128,14 @@ static __device__ __forceinline__ void barrier_arrive(uint64_t *barrier)
 static __device__ __forceinline__ void barrier_arrive_by_copies(uint64_t *barrier)
 {
     barrier_arrive(barrier);
+}
+
+static __device__ __forceinline__ void copies_commit()
+{
+}
+
+static __device__ __forceinline__ void copies_wait()
+{
 }
 
 template <int FLOATS>

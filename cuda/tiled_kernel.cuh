@@ -16,7 +16,7 @@ extern "C" {
 #include "row_streams.h"
 }
 
-enum { WARP = 32, BARRIER_FLOATS = 64 };
+enum { WARP = 32, BARRIER_FLOATS = 64, STREAM_PART = CSRCONV_STREAM_PART };
 
 /* Everything that a launch needs; sizes of a block's own things are ints. */
 struct tiled_args {
@@ -198,8 +198,8 @@ static __device__ int channels_of(const tiled_args &a, int stage)
 
 /* The first round, by all threads: each stage is cleared before it is filled. */
 template <int FLOATS>
-static __device__ void fill_first(const tiled_args &a, const block_place &b,
-                                  const csrconv::stage_ring &ring, float *stages)
+static __device__ void fill_first_by(const tiled_args &a, const block_place &b,
+                                     const csrconv::stage_ring &ring, float *stages)
 {
     const staging s = staging_of<FLOATS>(a, b, threadIdx.x, blockDim.x);
     for (int stage = 0; stage < a.ring; stage++) {
@@ -215,8 +215,8 @@ static __device__ void fill_first(const tiled_args &a, const block_place &b,
 
 /* The other rounds, by the producers. */
 template <int FLOATS>
-static __device__ void produce(const tiled_args &a, const block_place &b,
-                               const csrconv::stage_ring &ring, float *stages, int thread)
+static __device__ void produce_by(const tiled_args &a, const block_place &b,
+                                  const csrconv::stage_ring &ring, float *stages, int thread)
 {
     const staging s = staging_of<FLOATS>(a, b, thread, a.producers);
     csrconv::ring_place at = { 0, 1 };
@@ -233,30 +233,72 @@ static __device__ void produce(const tiled_args &a, const block_place &b,
 /* ------------------------------------------------------------------------------------ consumers
  */
 
-/* A warp's stream of quads; AHEAD: two of them are on their way while one is worked on. */
-template <bool AHEAD> struct quad_stream {
-    const int4 *at;
-    int4 first, second;
+/*
+ * A warp's stream of quads. STAGED: the warp copies it ahead, STREAM_PART quads at a time, into a
+ * buffer of two such parts in shared memory, and has the next quad in registers. Otherwise each
+ * quad is loaded from memory when it is wanted: the ablation.
+ */
+template <bool STAGED> struct quad_stream {
+    const int4 *from; /* what has not been copied yet */
+    int4 *buffer;
+    int at; /* of the quad in `first` */
+    int4 first;
 
-    __device__ explicit quad_stream(const int4 *begin) : at(begin)
+    __device__ __forceinline__ quad_stream(const int4 *quads, int4 *parts_of_warp)
+        : from(quads), buffer(parts_of_warp), at(0), parts(0)
     {
-        if (AHEAD) {
-            first = __ldg(at);
-            second = __ldg(at + 1);
-            at += 2;
-        }
+    }
+
+    /* Begins the first copies; long before start. */
+    __device__ __forceinline__ void begin()
+    {
+        if (STAGED)
+            copy_part();
+    }
+
+    /* Once before the first next. */
+    __device__ __forceinline__ void start()
+    {
+        if (!STAGED)
+            return;
+        turn();
+        first = buffer[0];
     }
 
     __device__ __forceinline__ int4 next()
     {
-        int4 quad;
-        if (!AHEAD)
-            return __ldg(at++);
-        quad = first;
-        first = second;
-        second = __ldg(at++);
+        if (!STAGED)
+            return __ldg(from++);
+        const int4 quad = first;
+        at++;
+        if (at % STREAM_PART == 0)
+            turn();
+        first = buffer[at % (2 * STREAM_PART)];
         return quad;
     }
+
+  private:
+    /* The part that begins at `at` is wanted: it must be there, and the other one can be replaced.
+     */
+    __device__ __forceinline__ void turn()
+    {
+        csrconv::copies_wait();
+        __syncwarp();
+        copy_part();
+    }
+
+    __device__ __forceinline__ void copy_part()
+    {
+        const int lane = threadIdx.x % WARP;
+        int4 *to = buffer + parts % 2 * STREAM_PART + lane;
+        csrconv::copy_floats<4>(reinterpret_cast<float *>(to),
+                                reinterpret_cast<const float *>(from + lane));
+        csrconv::copies_commit();
+        from += STREAM_PART;
+        parts++;
+    }
+
+    int parts; /* copied */
 };
 
 /* The inputs of a nonzero for all passes: 32 words apart from the lane's first. */
@@ -290,10 +332,10 @@ template <int PIXELS> struct in_hand {
     float inputs[PIXELS];
 };
 
-template <int PIXELS, bool AHEAD>
+template <int PIXELS, bool STAGED>
 static __device__ __forceinline__ void add_filter(float (&sums)[PIXELS], const char *base,
                                                   int quads, in_hand<PIXELS> &hand,
-                                                  quad_stream<AHEAD> &stream)
+                                                  quad_stream<STAGED> &stream)
 {
 #pragma unroll 1
     for (; quads > 0; quads--) {
@@ -354,15 +396,14 @@ static __device__ void store(const tiled_args &a, const block_place &b, const in
     }
 }
 
-template <int FILTERS, int PIXELS, bool AHEAD>
-static __device__ void consume(const tiled_args &a, unsigned filter_tile,
-                               const csrconv::stage_ring &ring, const float *stages)
+template <int FILTERS, int PIXELS, bool STAGED>
+static __device__ void consume(const tiled_args &a, int64_t list, const csrconv::stage_ring &ring,
+                               quad_stream<STAGED> &stream, const float *stages)
 {
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    const int64_t list = static_cast<int64_t>(filter_tile) * a.filter_ways + warp % a.filter_ways;
     const int first_word = warp / a.filter_ways * PIXELS * WARP + lane;
-    quad_stream<AHEAD> stream(a.quads + __ldg(a.start + list));
     float sums[FILTERS][PIXELS] = {};
+    stream.start();
     csrconv::ring_place place = { 0, 0 };
     for (int stage = 0; stage < a.stages; stage++, place.step(a.ring)) {
         const char *base =
@@ -383,30 +424,51 @@ static __device__ void consume(const tiled_args &a, unsigned filter_tile,
     store(a, place_of(a), a.places + first_word, a.filter + list * FILTERS, sums);
 }
 
-template <int FILTERS, int PIXELS, bool AHEAD, int THREADS>
+/* By the widest copies that the caller's pointer allows. */
+static __device__ void fill_first(const tiled_args &a, const block_place &b,
+                                  const csrconv::stage_ring &ring, float *stages)
+{
+    if (a.vector == 4)
+        fill_first_by<4>(a, b, ring, stages);
+    else if (a.vector == 2)
+        fill_first_by<2>(a, b, ring, stages);
+    else
+        fill_first_by<1>(a, b, ring, stages);
+}
+
+static __device__ void produce(const tiled_args &a, const block_place &b,
+                               const csrconv::stage_ring &ring, float *stages, int thread)
+{
+    if (a.vector == 4)
+        produce_by<4>(a, b, ring, stages, thread);
+    else if (a.vector == 2)
+        produce_by<2>(a, b, ring, stages, thread);
+    else
+        produce_by<1>(a, b, ring, stages, thread);
+}
+
+template <int FILTERS, int PIXELS, bool STAGED, int THREADS>
 static __global__ void __launch_bounds__(THREADS, 1)
     convolve_tiled(const __grid_constant__ tiled_args a)
 {
     extern __shared__ __align__(16) uint64_t shared[];
+    const int warp = threadIdx.x / WARP;
     const csrconv::stage_ring ring = { shared, shared + a.ring, shared + 2 * a.ring };
-    float *stages = reinterpret_cast<float *>(shared) + BARRIER_FLOATS;
+    int4 *parts = reinterpret_cast<int4 *>(reinterpret_cast<float *>(shared) + BARRIER_FLOATS);
+    float *stages = reinterpret_cast<float *>(parts + a.consumers * 2 * STREAM_PART);
     const block_place b = place_of(a);
     if (threadIdx.x == 0)
         csrconv::ring_init(ring, a.ring, blockDim.x, a.producers, a.consumers);
-    if (a.vector == 4)
-        fill_first<4>(a, b, ring, stages);
-    else if (a.vector == 2)
-        fill_first<2>(a, b, ring, stages);
+    const int way = warp < a.consumers ? warp : 0;
+    const int64_t list = static_cast<int64_t>(b.filter_tile) * a.filter_ways + way % a.filter_ways;
+    quad_stream<STAGED> stream(a.quads + __ldg(a.start + list), parts + way * 2 * STREAM_PART);
+    if (warp < a.consumers)
+        stream.begin();
+    fill_first(a, b, ring, stages);
+    if (warp < a.consumers)
+        consume<FILTERS, PIXELS>(a, list, ring, stream, stages);
     else
-        fill_first<1>(a, b, ring, stages);
-    if (threadIdx.x < a.consumers * WARP)
-        consume<FILTERS, PIXELS, AHEAD>(a, b.filter_tile, ring, stages);
-    else if (a.vector == 4)
-        produce<4>(a, b, ring, stages, threadIdx.x - a.consumers * WARP);
-    else if (a.vector == 2)
-        produce<2>(a, b, ring, stages, threadIdx.x - a.consumers * WARP);
-    else
-        produce<1>(a, b, ring, stages, threadIdx.x - a.consumers * WARP);
+        produce(a, b, ring, stages, threadIdx.x - a.consumers * WARP);
 }
 
 #endif
