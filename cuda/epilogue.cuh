@@ -21,6 +21,43 @@ static inline epilogue epilogue_of(const struct csrconv_run *run, const float *d
     return e;
 }
 
+/* NaN goes through. */
+static __device__ __forceinline__ float clamp(float x, float lo, float hi)
+{
+#if __CUDA_ARCH__ >= 800
+    float y;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(x), "f"(lo));
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(x) : "f"(y), "f"(hi));
+    return x;
+#else
+    x = x < lo ? lo : x;
+    return x > hi ? hi : x;
+#endif
+}
+
+/* How long results stay in the second cache: those that stream leave it first. */
+static __device__ __forceinline__ uint64_t store_policy(bool is_streaming)
+{
+    uint64_t policy = 0;
+#if __CUDA_ARCH__ >= 800
+    if (is_streaming)
+        asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    else
+        asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
+#endif
+    return policy;
+}
+
+static __device__ __forceinline__ void store_float(float *to, float x, uint64_t policy)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("st.global.L2::cache_hint.f32 [%0], %1, %2;" ::"l"(to), "f"(x), "l"(policy)
+                 : "memory");
+#else
+    *to = x;
+#endif
+}
+
 /* `at` is the output's place in out and in the residual. */
 static __device__ __forceinline__ float finish(const epilogue &e, float sum, int64_t filter,
                                                int64_t at)
@@ -28,8 +65,7 @@ static __device__ __forceinline__ float finish(const epilogue &e, float sum, int
     float x = e.bias ? sum + __ldg(e.bias + filter) : sum;
     if (e.residual)
         x += __ldg(e.residual + at);
-    x = x < e.lo ? e.lo : x;
-    return x > e.hi ? e.hi : x;
+    return clamp(x, e.lo, e.hi);
 }
 
 } // namespace csrconv

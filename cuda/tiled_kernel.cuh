@@ -239,21 +239,23 @@ static __device__ void produce_by(const tiled_args &a, const block_place &b,
  * quad is loaded from memory when it is wanted: the ablation.
  */
 template <bool STAGED> struct quad_stream {
-    const int4 *from; /* what has not been copied yet */
-    int4 *buffer;
-    int at; /* of the quad in `first` */
-    int4 first;
+    enum : unsigned { PART_BYTES = STREAM_PART * sizeof(int4), BYTES = 2 * PART_BYTES };
 
-    __device__ __forceinline__ quad_stream(const int4 *quads, int4 *parts_of_warp)
-        : from(quads), buffer(parts_of_warp), at(0), parts(0)
+    const int4 *from; /* what has not been copied yet */
+    char *buffer;
+    unsigned at; /* of the quad in `next_quad`, in bytes */
+    int4 next_quad;
+
+    __device__ __forceinline__ quad_stream(const int4 *quads, int4 *parts)
+        : from(quads), buffer(reinterpret_cast<char *>(parts)), at(0)
     {
     }
 
-    /* Begins the first copies; long before start. */
+    /* Begins the first copy; long before start. */
     __device__ __forceinline__ void begin()
     {
         if (STAGED)
-            copy_part();
+            copy_part(0);
     }
 
     /* Once before the first next. */
@@ -262,43 +264,38 @@ template <bool STAGED> struct quad_stream {
         if (!STAGED)
             return;
         turn();
-        first = buffer[0];
+        next_quad = *reinterpret_cast<const int4 *>(buffer);
     }
 
     __device__ __forceinline__ int4 next()
     {
         if (!STAGED)
             return __ldg(from++);
-        const int4 quad = first;
-        at++;
-        if (at % STREAM_PART == 0)
+        const int4 quad = next_quad;
+        at = (at + sizeof(int4)) % BYTES;
+        if (at % PART_BYTES == 0)
             turn();
-        first = buffer[at % (2 * STREAM_PART)];
+        next_quad = *reinterpret_cast<const int4 *>(buffer + at);
         return quad;
     }
 
   private:
-    /* The part that begins at `at` is wanted: it must be there, and the other one can be replaced.
-     */
+    /* The part that begins at `at` is wanted: it must be there, and the other one is read. */
     __device__ __forceinline__ void turn()
     {
         csrconv::copies_wait();
         __syncwarp();
-        copy_part();
+        copy_part(at ^ PART_BYTES);
     }
 
-    __device__ __forceinline__ void copy_part()
+    __device__ __forceinline__ void copy_part(unsigned to)
     {
-        const int lane = threadIdx.x % WARP;
-        int4 *to = buffer + parts % 2 * STREAM_PART + lane;
-        csrconv::copy_floats<4>(reinterpret_cast<float *>(to),
+        const unsigned lane = threadIdx.x % WARP;
+        csrconv::copy_floats<4>(reinterpret_cast<float *>(buffer + to + lane * sizeof(int4)),
                                 reinterpret_cast<const float *>(from + lane));
         csrconv::copies_commit();
         from += STREAM_PART;
-        parts++;
     }
-
-    int parts; /* copied */
 };
 
 /* The inputs of a nonzero for all passes: 32 words apart from the lane's first. */
@@ -370,6 +367,34 @@ static __device__ __forceinline__ int64_t output_of(const tiled_args &a, const b
     return (b.image + image) * a.out_stride + y * a.out_w + x;
 }
 
+/*
+ * All sums of a lane, straight-line: short code matters, as each warp runs through it once. The
+ * activation's bounds and a bias of 0 do no harm where there is none.
+ */
+template <int FILTERS, int PIXELS, bool HAS_RESIDUAL>
+static __device__ void store_by(const tiled_args &a, const int64_t (&pixels)[PIXELS],
+                                const int64_t *list, const float (&sums)[FILTERS][PIXELS])
+{
+    const uint64_t policy = csrconv::store_policy(a.is_streaming);
+    const csrconv::epilogue &e = a.epilogue;
+#pragma unroll
+    for (int f = 0; f < FILTERS; f++) {
+        const int64_t filter = __ldg(list + f), plane = filter * a.out_plane;
+        if (filter < 0)
+            continue;
+        const float bias = e.bias ? __ldg(e.bias + filter) : 0.0F;
+#pragma unroll
+        for (int j = 0; j < PIXELS; j++) {
+            if (pixels[j] < 0)
+                continue;
+            float x = sums[f][j] + bias;
+            if (HAS_RESIDUAL)
+                x += __ldg(e.residual + plane + pixels[j]);
+            csrconv::store_float(a.out + plane + pixels[j], csrconv::clamp(x, e.lo, e.hi), policy);
+        }
+    }
+}
+
 template <int FILTERS, int PIXELS>
 static __device__ void store(const tiled_args &a, const block_place &b, const int32_t *places,
                              const int64_t *list, const float (&sums)[FILTERS][PIXELS])
@@ -378,22 +403,10 @@ static __device__ void store(const tiled_args &a, const block_place &b, const in
 #pragma unroll
     for (int j = 0; j < PIXELS; j++)
         pixels[j] = output_of(a, b, __ldg(places + j * WARP));
-#pragma unroll
-    for (int f = 0; f < FILTERS; f++) {
-        const int64_t filter = __ldg(list + f), plane = filter * a.out_plane;
-        if (filter < 0)
-            continue;
-#pragma unroll
-        for (int j = 0; j < PIXELS; j++) {
-            const int64_t at = plane + pixels[j];
-            if (pixels[j] < 0)
-                continue;
-            if (a.is_streaming)
-                __stcs(a.out + at, csrconv::finish(a.epilogue, sums[f][j], filter, at));
-            else
-                a.out[at] = csrconv::finish(a.epilogue, sums[f][j], filter, at);
-        }
-    }
+    if (a.epilogue.residual)
+        store_by<FILTERS, PIXELS, true>(a, pixels, list, sums);
+    else
+        store_by<FILTERS, PIXELS, false>(a, pixels, list, sums);
 }
 
 template <int FILTERS, int PIXELS, bool STAGED>
