@@ -13,13 +13,23 @@
  */
 typedef csrconv_status (*csrconv_cuda_attempt)(void *context, int candidate, cudaStream_t stream);
 
+struct csrconv_cuda_outcome {
+    int best;     /* the fastest candidate, -1 if none runs */
+    double us;    /* median of its runs */
+    int failures; /* candidates that do not run */
+    int culprit;  /* the candidate that faulted, else -1 */
+};
+
 /*
- * Runs each of `count` candidates by itself, for what a first run sets up; then replays a graph of
- * several runs a few times and compares the medians. Single runs of some microseconds would be
- * timed by what the host takes to queue them. A candidate that cannot be captured is out. Returns
- * the index of the fastest, or -1 with the sentence of the last failure if none runs. times_us, if
- * not NULL, gets count medians of a run, 0 where a candidate failed.
+ * Runs each of `count` candidates by itself, for what a first run sets up, and once more: those
+ * much slower than the best so far are out. Then replays a graph of several runs a few times and
+ * compares the medians. Single runs of some microseconds would be timed by what the host takes to
+ * queue them. A candidate that cannot be captured is out.
+ *
+ * Status and sentence of the last failure if none runs. A candidate that faults ends the contest
+ * with CSRCONV_EXECUTION_FAILED even if others ran: CUDA fails every call of the process then.
  */
-int csrconv_cuda_contest(int count, csrconv_cuda_attempt attempt, void *context, double *times_us);
+csrconv_status csrconv_cuda_contest(int count, csrconv_cuda_attempt attempt, void *context,
+                                    struct csrconv_cuda_outcome *outcome);
 
 #endif
