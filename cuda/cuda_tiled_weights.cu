@@ -187,9 +187,9 @@ typedef void (*tiled_kernel)(tiled_args a);
 
 static tiled_kernel kernel_of(const csrconv_weight_tiles *tiles)
 {
-    return tiles->thread_pixels == 1   ? convolve<1>
-           : tiles->thread_pixels == 2 ? convolve<2>
-                                       : convolve<CSRCONV_WEIGHT_TILE_PIXELS>;
+    return tiles->thread_pixels == 1   ? convolve_tiled_weights<1>
+           : tiles->thread_pixels == 2 ? convolve_tiled_weights<2>
+                                       : convolve_tiled_weights<CSRCONV_WEIGHT_TILE_PIXELS>;
 }
 
 static csrconv_status choose(const struct csrconv_problem *problem, csrconv_weight_tiles *tiles)
