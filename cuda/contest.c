@@ -109,43 +109,43 @@ static csrconv_status time_replays(const struct clock *clock, cudaGraphExec_t gr
     return CSRCONV_OK;
 }
 
-/* Microseconds of a run, 0 if the candidate fails. */
-static double time_candidate(const struct clock *clock, csrconv_cuda_attempt attempt, void *context,
-                             int candidate)
+/* Microseconds of a run. */
+static csrconv_status time_candidate(const struct clock *clock, csrconv_cuda_attempt attempt,
+                                     void *context, int candidate, double *us)
 {
     cudaGraphExec_t graph = NULL;
     float ms;
     int runs;
     csrconv_status status;
-    if (warm_up(clock, attempt, context, candidate, &ms) ||
-        warm_up(clock, attempt, context, candidate, &ms))
-        return 0.0;
+    if ((status = warm_up(clock, attempt, context, candidate, &ms)) ||
+        (status = warm_up(clock, attempt, context, candidate, &ms)))
+        return status;
     runs = ms * MOST_RUNS <= aim_ms ? MOST_RUNS : (int)(aim_ms / ms) + 1;
-    if (capture(clock, attempt, context, candidate, runs, &graph))
-        return 0.0;
+    if ((status = capture(clock, attempt, context, candidate, runs, &graph)))
+        return status;
     status = time_replays(clock, graph, &ms);
     (void)cudaGraphExecDestroy(graph);
-    return status ? 0.0 : (double)ms * 1e3 / runs;
+    *us = (double)ms * 1e3 / runs;
+    return status;
 }
 
-int csrconv_cuda_contest(int count, csrconv_cuda_attempt attempt, void *context, double *times_us)
+csrconv_status csrconv_cuda_contest(int count, csrconv_cuda_attempt attempt, void *context,
+                                    int *best, double *best_us)
 {
     struct clock clock = { 0 };
-    double fastest_us = 0.0;
-    int best = -1;
-    if (csrconv_cuda_check(clock_make(&clock), "a contest")) {
-        clock_free(&clock);
-        return -1;
-    }
-    for (int i = 0; i < count; i++) {
-        const double us = time_candidate(&clock, attempt, context, i);
-        if (times_us)
-            times_us[i] = us;
-        if (us > 0.0 && (best < 0 || us < fastest_us)) {
-            best = i;
-            fastest_us = us;
+    csrconv_status status = csrconv_cuda_check(clock_make(&clock), "a contest");
+    const int candidates = status ? 0 : count;
+    *best = -1;
+    for (int i = 0; i < candidates; i++) {
+        double us;
+        const csrconv_status failure = time_candidate(&clock, attempt, context, i, &us);
+        if (failure) {
+            status = failure;
+        } else if (*best < 0 || us < *best_us) {
+            *best = i;
+            *best_us = us;
         }
     }
     clock_free(&clock);
-    return best;
+    return *best < 0 ? status : CSRCONV_OK;
 }

@@ -16,10 +16,10 @@ typedef csrconv_status (*csrconv_cuda_attempt)(void *context, int candidate, cud
 /*
  * Runs each of `count` candidates by itself, for what a first run sets up; then replays a graph of
  * several runs a few times and compares the medians. Single runs of some microseconds would be
- * timed by what the host takes to queue them. A candidate that cannot be captured is out. Returns
- * the index of the fastest, or -1 with the sentence of the last failure if none runs. times_us, if
- * not NULL, gets count medians of a run, 0 where a candidate failed.
+ * timed by what the host takes to queue them. A candidate that cannot be captured is out. *best is
+ * the index of the fastest, *best_us the median of its runs; the last failure if none runs.
  */
-int csrconv_cuda_contest(int count, csrconv_cuda_attempt attempt, void *context, double *times_us);
+csrconv_status csrconv_cuda_contest(int count, csrconv_cuda_attempt attempt, void *context,
+                                    int *best, double *best_us);
 
 #endif

@@ -84,17 +84,17 @@ static csrconv_status attempt(void *context, int candidate, cudaStream_t stream)
 /* Moves the fastest plan from the arena to the winner. */
 static csrconv_status compete(struct arena *arena, struct csrconv_cudnn_winner *winner)
 {
-    double times_us[CSRCONV_CUDNN_MOST_PLANS];
-    const int best = csrconv_cuda_contest(arena->plans.count, attempt, arena, times_us);
-    if (best < 0) {
+    int best;
+    const csrconv_status status =
+        csrconv_cuda_contest(arena->plans.count, attempt, arena, &best, &winner->us);
+    if (status) {
         char sentence[256];
         snprintf(sentence, sizeof sentence, "%s", csrconv_last_error());
-        return csrconv_fail(CSRCONV_NOT_SUPPORTED, "none of %d plans of cuDNN runs: %s",
-                            arena->plans.count, sentence);
+        return csrconv_fail(status == CSRCONV_OUT_OF_MEMORY ? status : CSRCONV_NOT_SUPPORTED,
+                            "none of %d plans of cuDNN runs: %s", arena->plans.count, sentence);
     }
     winner->plan = arena->plans.plan[best];
     winner->rivals = arena->plans.count;
-    winner->us = times_us[best];
     memset(&arena->plans.plan[best], 0, sizeof *arena->plans.plan);
     return CSRCONV_OK;
 }

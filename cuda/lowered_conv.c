@@ -174,8 +174,9 @@ static void free_contest(struct contest *c)
 
 static csrconv_status time_step(struct contest *c, chunk_step step, double *us)
 {
+    int only;
     c->step = step;
-    return csrconv_cuda_contest(1, attempt, c, us) < 0 ? CSRCONV_EXECUTION_FAILED : CSRCONV_OK;
+    return csrconv_cuda_contest(1, attempt, c, &only, us);
 }
 
 static csrconv_status hold_contest(struct contest *c, struct csrconv_lowered_way *ways, int count,
@@ -184,10 +185,8 @@ static csrconv_status hold_contest(struct contest *c, struct csrconv_lowered_way
     int best = 0;
     csrconv_status status;
     c->step = run_chunk;
-    if (count > 1)
-        best = csrconv_cuda_contest(count, attempt, c, NULL);
-    if (best < 0)
-        return CSRCONV_EXECUTION_FAILED;
+    if (count > 1 && (status = csrconv_cuda_contest(count, attempt, c, &best, &times->all_us)))
+        return status;
     ways[0] = ways[best];
     c->current = -1;
     times->images = c->run.n;
