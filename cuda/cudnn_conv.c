@@ -108,10 +108,11 @@ static csrconv_status choose(const struct csrconv_cudnn_math *math,
     float *dense;
     csrconv_status status = upload_dense(problem, memory, &dense);
     if (!status) {
-        status = csrconv_cudnn_contest(c->handle, problem, math, dense, false, memory, &c->winner);
-        if (!csrconv_cudnn_contest(c->handle, problem, math, dense, true, memory, &other))
+        status = csrconv_cudnn_contest(c->handle, problem, math, dense, false, &c->winner);
+        if (!csrconv_cudnn_contest(c->handle, problem, math, dense, true, &other))
             status = CSRCONV_OK;
         keep_faster(&c->winner, &other);
+        memory->bytes += c->winner.weights_bytes;
     }
     csrconv_cuda_free(dense);
     return status;
