@@ -108,8 +108,10 @@ static csrconv_status choose(const struct csrconv_cudnn_math *math,
     float *dense;
     csrconv_status status = upload_dense(problem, memory, &dense);
     if (!status) {
-        status = csrconv_cudnn_contest(c->handle, problem, math, dense, false, &c->winner);
-        if (!csrconv_cudnn_contest(c->handle, problem, math, dense, true, &other))
+        const csrconv_status nchw =
+            csrconv_cudnn_contest(c->handle, problem, math, dense, false, &c->winner);
+        status = csrconv_cudnn_contest(c->handle, problem, math, dense, true, &other);
+        if (!nchw)
             status = CSRCONV_OK;
         keep_faster(&c->winner, &other);
         memory->bytes += c->winner.weights_bytes;

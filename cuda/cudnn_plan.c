@@ -62,12 +62,18 @@ void csrconv_cudnn_plans_free(struct csrconv_cudnn_plans *plans)
     plans->count = 0;
 }
 
+/* cuDNN tells how many values there are, also where it had room for fewer: *count is what it gave.
+ */
 static cudnnStatus_t get(cudnnBackendDescriptor_t from, cudnnBackendAttributeName_t name,
                          cudnnBackendAttributeType_t type, int64_t most, int64_t *count,
                          void *values)
 {
+    cudnnStatus_t status;
     *count = 0;
-    return cudnnBackendGetAttribute(from, name, type, most, count, values);
+    status = cudnnBackendGetAttribute(from, name, type, most, count, values);
+    if (*count > most)
+        *count = most;
+    return status;
 }
 
 /* Adds "type=value" to the text. */
@@ -184,7 +190,7 @@ static csrconv_status find_in(const struct csrconv_cudnn_graph *graph, cudnnBack
         failure = get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                       MOST_PROPOSALS, &count, proposals);
     status = csrconv_cudnn_check(failure, "its proposals");
-    for (int64_t i = 0; i < count && i < MOST_PROPOSALS && plans->count < full && !status; i++)
+    for (int64_t i = 0; i < count && plans->count < full && !status; i++)
         if (take(plans, math, false, proposals[i]))
             proposals[i] = NULL;
     free_all(proposals, MOST_PROPOSALS);
