@@ -4,7 +4,6 @@
  */
 #include "cublas_conv.h"
 
-#include "cuda_model.h"
 #include "dense.h"
 #include "lowered_conv.h"
 

@@ -5,7 +5,6 @@
  * filters; then each thread walks the nonzeros of its filters over its pixels. weight_tiles.h says
  * how a problem is cut.
  */
-#include "cuda_model.h"
 #include "epilogue.cuh"
 #include "runtime.h"
 #include "weight_slices.h"

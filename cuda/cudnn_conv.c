@@ -6,7 +6,6 @@
  */
 #include "cudnn_conv.h"
 
-#include "cuda_model.h"
 #include "cudnn_contest.h"
 #include "dense.h"
 #include "peer_epilogue.h"
