@@ -5,18 +5,21 @@
 #include <math.h>
 
 /*
- * Clocks of one multiprocessor. The load pipe is what limits: a wavefront a clock, 32 words each.
- * Constants measured on an H200; docs/performance-notes.md says how.
+ * Clocks of one multiprocessor, fitted to 3,300 measured tilings of 11 layers on an H200;
+ * docs/performance-notes.md has the fit. Its limits: the load pipe, a wavefront of 32 words a
+ * clock; four schedulers, an instruction a clock each; and what staging gets through.
  */
-static const double pipe_share = 0.88;     /* of its clocks that many warps can use */
-static const double list_passes = 0.6;     /* the load of a pair, shared by two nonzeros */
-static const double segment_clocks = 20.0; /* a filter of a warp begins and ends a stage */
-static const double copy_wavefronts = 2.0; /* for each 32 words staged, one float at a time */
-static const double block_clocks = 2500.0; /* first stage's latency, borders, slots, results */
-static const double launch_us = 2.0;
+static const double usable_share = 0.9;     /* of the pipe or the schedulers */
+static const double list_passes = 0.65;     /* a quad read by a warp and copied, for a nonzero */
+static const double other_instructions = 9; /* of a nonzero, beside its loads and multiply-adds */
+static const double segment_clocks = 8;     /* a filter of a warp begins and ends a stage */
+static const double staging_clocks = 10;    /* for 32 words, one or two at a time */
+static const double staging_clocks_by_4 = 8.7;
+static const double block_clocks = 4500; /* first stage's latency, borders, results */
+static const double enough_warps = 6;    /* for loads on their way to fill the pipe */
+static const double launch_us = 2.5;
 static const double l2_bytes_per_us = 4.5e6; /* all multiprocessors together */
 static const double dram_bytes_per_us = 4.0e6;
-static const double load_latency = 33.0; /* clocks from a load of shared memory to its use */
 
 void csrconv_block_work_init(const struct csrconv_problem *problem, struct csrconv_block_work *work)
 {
@@ -35,8 +38,14 @@ static double staged_floats(const struct csrconv_shape *shape, const struct csrc
            phases;
 }
 
-/* Wavefronts of the load pipe that a block needs, and the clocks that begin and end its segments.
- */
+/* Of the pipe's or the schedulers' clocks, what the warps that are there can use. */
+static double share_of(const struct csrconv_block_tiling *t)
+{
+    const double warps = (double)(t->residents * t->filter_ways * t->pixel_ways);
+    return usable_share * fmin(1.0, warps / enough_warps);
+}
+
+/* Clocks of a block's work: its nonzeros, the beginnings and ends of their segments, staging. */
 static double block_work(const struct csrconv_block_work *w, const struct csrconv_block_tiling *t)
 {
     const struct csrconv_block_kernel *kernel = &csrconv_block_kernels[t->kernel];
@@ -44,20 +53,12 @@ static double block_work(const struct csrconv_block_work *w, const struct csrcon
     const double tiles = (double)(w->shape->g.groups * t->filter_tiles);
     const double segments = filters * (double)t->stages;
     /* Half a nonzero is added to each segment to make pairs. */
-    const double nonzeros = w->nonzeros / tiles + 0.5 * segments;
-    const double products = nonzeros * ways * (kernel->pixels + list_passes);
-    const double copies = copy_wavefronts / (t->patch.vector == 4 ? 1.3 : 1.1);
-    const double staging = staged_floats(w->shape, &t->patch) / CSRCONV_LANES * copies;
-    return products + staging + segments * ways * segment_clocks;
-}
-
-/* Of the pipe's clocks, what the warps that are there can use while loads are on their way. */
-static double usable_share(const struct csrconv_block_tiling *t)
-{
-    const double loads = 2.0 * csrconv_block_kernels[t->kernel].pixels;
-    const double warps = (double)(t->residents * t->filter_ways * t->pixel_ways);
-    const double share = warps * loads / (loads + load_latency + 3.0 * loads);
-    return share < 1.0 ? pipe_share * share : pipe_share;
+    const double nonzeros = (w->nonzeros / tiles + 0.5 * segments) * ways;
+    const double wavefronts = nonzeros * (kernel->pixels + list_passes);
+    const double instructions = nonzeros * (2.0 * kernel->pixels + other_instructions) / 4.0;
+    const double staging = t->patch.vector == 4 ? staging_clocks_by_4 : staging_clocks;
+    return fmax(wavefronts, instructions) / share_of(t) + segments * ways * segment_clocks +
+           staged_floats(w->shape, &t->patch) / CSRCONV_LANES * staging;
 }
 
 double csrconv_block_cost_us(const struct csrconv_block_work *work,
@@ -68,8 +69,7 @@ double csrconv_block_cost_us(const struct csrconv_block_work *work,
     const double processors = (double)machine->processors, blocks = (double)tiling->blocks;
     const double rounds = ceil(blocks / processors);
     const double waves = ceil(blocks / (processors * (double)tiling->residents));
-    const double clocks =
-        rounds * block_work(work, tiling) / usable_share(tiling) + waves * block_clocks;
+    const double clocks = rounds * block_work(work, tiling) + waves * block_clocks;
     const double staged = blocks * staged_floats(shape, &tiling->patch) * sizeof(float);
     const double moved =
         (double)shape->g.batch * sizeof(float) * (double)(shape->in_image + shape->out_image);

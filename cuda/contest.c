@@ -1,10 +1,16 @@
 #include "contest.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { REPLAYS = 7, MOST_RUNS = 20 };
 
 static const float aim_ms = 0.5F; /* of a replay: long against its launch and the events' step */
+
+/* A candidate is out whose second run takes so many times the best so far. */
+static const double hopeless = 1.5;
 
 static int ascending(const void *a, const void *b)
 {
@@ -46,14 +52,26 @@ static csrconv_status read_clock(const struct clock *clock, float *ms)
     return csrconv_cuda_check(error, "a candidate");
 }
 
-/* One run by itself: what it loads and sets up at its first call is not captured and not timed. */
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+/*
+ * One run by itself: what it loads and sets up at its first call is not captured and not timed.
+ * *queueing_ms is the host's part, in which the GPU may have waited for it.
+ */
 static csrconv_status warm_up(const struct clock *clock, csrconv_cuda_attempt attempt,
-                              void *context, int candidate, float *ms)
+                              void *context, int candidate, float *ms, double *queueing_ms)
 {
     csrconv_status status =
         csrconv_cuda_check(cudaEventRecord(clock->start, clock->stream), "a candidate");
+    const double begin = now_ms();
     if (!status)
         status = attempt(context, candidate, clock->stream);
+    *queueing_ms = now_ms() - begin;
     return status ? status : read_clock(clock, ms);
 }
 
@@ -109,43 +127,81 @@ static csrconv_status time_replays(const struct clock *clock, cudaGraphExec_t gr
     return CSRCONV_OK;
 }
 
-/* Microseconds of a run. */
+/* By the time that the GPU was busy at the least. */
+static bool is_hopeless(double busy_ms, const struct csrconv_cuda_outcome *outcome)
+{
+    return outcome->best >= 0 && busy_ms * 1e3 > hopeless * outcome->us;
+}
+
+/* *us = microseconds of a run, 0 if it is out for being slow. */
 static csrconv_status time_candidate(const struct clock *clock, csrconv_cuda_attempt attempt,
-                                     void *context, int candidate, double *us)
+                                     void *context, int candidate,
+                                     const struct csrconv_cuda_outcome *outcome, double *us)
 {
     cudaGraphExec_t graph = NULL;
+    double queueing_ms;
     float ms;
     int runs;
     csrconv_status status;
-    if ((status = warm_up(clock, attempt, context, candidate, &ms)) ||
-        (status = warm_up(clock, attempt, context, candidate, &ms)))
+    *us = 0.0;
+    if ((status = warm_up(clock, attempt, context, candidate, &ms, &queueing_ms)) ||
+        (status = warm_up(clock, attempt, context, candidate, &ms, &queueing_ms)))
         return status;
+    if (is_hopeless((double)ms - queueing_ms, outcome))
+        return CSRCONV_OK;
     runs = ms * MOST_RUNS <= aim_ms ? MOST_RUNS : (int)(aim_ms / ms) + 1;
     if ((status = capture(clock, attempt, context, candidate, runs, &graph)))
         return status;
     status = time_replays(clock, graph, &ms);
     (void)cudaGraphExecDestroy(graph);
-    *us = (double)ms * 1e3 / runs;
+    if (!status)
+        *us = (double)ms * 1e3 / runs;
     return status;
 }
 
+/*
+ * After a candidate's failure. A call that failed leaves the stream in order; a kernel that faulted
+ * has taken the context along, and every synchronisation says so.
+ */
+static csrconv_status check_context(const struct clock *clock, int candidate, int count)
+{
+    const cudaError_t error = cudaStreamSynchronize(clock->stream);
+    char what[64];
+    snprintf(what, sizeof what, "candidate %d of %d", candidate + 1, count);
+    return csrconv_cuda_check(error, what);
+}
+
+static csrconv_status hold(const struct clock *clock, int count, csrconv_cuda_attempt attempt,
+                           void *context, struct csrconv_cuda_outcome *outcome)
+{
+    csrconv_status failure = CSRCONV_OK;
+    for (int i = 0; i < count; i++) {
+        double us;
+        const csrconv_status status = time_candidate(clock, attempt, context, i, outcome, &us);
+        if (status) {
+            const csrconv_status lost = check_context(clock, i, count);
+            outcome->failures++;
+            if (lost) {
+                outcome->culprit = i;
+                return lost;
+            }
+            failure = status;
+        } else if (us > 0.0 && (outcome->best < 0 || us < outcome->us)) {
+            outcome->best = i;
+            outcome->us = us;
+        }
+    }
+    return outcome->best < 0 ? failure : CSRCONV_OK;
+}
+
 csrconv_status csrconv_cuda_contest(int count, csrconv_cuda_attempt attempt, void *context,
-                                    int *best, double *best_us)
+                                    struct csrconv_cuda_outcome *outcome)
 {
     struct clock clock = { 0 };
     csrconv_status status = csrconv_cuda_check(clock_make(&clock), "a contest");
-    const int candidates = status ? 0 : count;
-    *best = -1;
-    for (int i = 0; i < candidates; i++) {
-        double us;
-        const csrconv_status failure = time_candidate(&clock, attempt, context, i, &us);
-        if (failure) {
-            status = failure;
-        } else if (*best < 0 || us < *best_us) {
-            *best = i;
-            *best_us = us;
-        }
-    }
+    *outcome = (struct csrconv_cuda_outcome){ .best = -1, .culprit = -1 };
+    if (!status)
+        status = hold(&clock, count, attempt, context, outcome);
     clock_free(&clock);
-    return *best < 0 ? status : CSRCONV_OK;
+    return status;
 }

@@ -13,13 +13,23 @@
  */
 typedef csrconv_status (*csrconv_cuda_attempt)(void *context, int candidate, cudaStream_t stream);
 
+struct csrconv_cuda_outcome {
+    int best;     /* the fastest candidate, -1 if none runs */
+    double us;    /* median of its runs */
+    int failures; /* candidates that do not run */
+    int culprit;  /* the candidate that faulted, else -1 */
+};
+
 /*
- * Runs each of `count` candidates by itself, for what a first run sets up; then replays a graph of
- * several runs a few times and compares the medians. Single runs of some microseconds would be
- * timed by what the host takes to queue them. A candidate that cannot be captured is out. *best is
- * the index of the fastest, *best_us the median of its runs; the last failure if none runs.
+ * Runs each of `count` candidates by itself, for what a first run sets up, and once more: those
+ * much slower than the best so far are out. Then replays a graph of several runs a few times and
+ * compares the medians. Single runs of some microseconds would be timed by what the host takes to
+ * queue them. A candidate that cannot be captured is out.
+ *
+ * Status and sentence of the last failure if none runs. A candidate that faults ends the contest
+ * with CSRCONV_EXECUTION_FAILED even if others ran: CUDA fails every call of the process then.
  */
 csrconv_status csrconv_cuda_contest(int count, csrconv_cuda_attempt attempt, void *context,
-                                    int *best, double *best_us);
+                                    struct csrconv_cuda_outcome *outcome);
 
 #endif

@@ -22,7 +22,7 @@ template <bool STAGED> static tiled_kernel kernel_at(int index)
         convolve_tiled<2, 4, STAGED, 640>,  convolve_tiled<2, 7, STAGED, 640>,
         convolve_tiled<2, 8, STAGED, 640>,  convolve_tiled<2, 12, STAGED, 640>,
         convolve_tiled<2, 13, STAGED, 640>, convolve_tiled<2, 14, STAGED, 640>,
-        convolve_tiled<2, 16, STAGED, 640>, convolve_tiled<4, 2, STAGED, 640>,
+        convolve_tiled<2, 16, STAGED, 512>, convolve_tiled<4, 2, STAGED, 640>,
         convolve_tiled<4, 4, STAGED, 640>,  convolve_tiled<4, 5, STAGED, 640>,
         convolve_tiled<4, 6, STAGED, 640>,  convolve_tiled<4, 7, STAGED, 640>,
         convolve_tiled<4, 8, STAGED, 640>,  convolve_tiled<4, 10, STAGED, 640>,

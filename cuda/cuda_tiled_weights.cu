@@ -211,7 +211,7 @@ static csrconv_status tiled_weights_refuse(const struct csrconv_algorithm *,
 static double tiled_weights_estimate(const struct csrconv_algorithm *,
                                      const struct csrconv_problem *problem)
 {
-    const double least_us = 3.0, share = 0.6; /* of what the model counts */
+    const double least_us = 8.0, share = 0.3; /* of what the model counts, as an H200 does it */
     csrconv_cuda_device device;
     csrconv_weight_tiles tiles;
     if (csrconv_cuda_describe(&device) || choose(problem, &tiles))

@@ -2,38 +2,24 @@
 
 #include "contest.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static size_t element_bytes(const struct csrconv_cuda_format *format)
-{
-    return format->is_half ? 2 : sizeof(float);
-}
-
-size_t csrconv_cudnn_in_bytes(const struct csrconv_shape *shape,
-                              const struct csrconv_cuda_format *format)
-{
-    return (size_t)(shape->g.batch * shape->in_image) * element_bytes(format);
-}
-
-size_t csrconv_cudnn_out_bytes(const struct csrconv_shape *shape,
-                               const struct csrconv_cuda_format *format)
-{
-    return (size_t)(shape->g.batch * shape->out_image) * element_bytes(format);
-}
-
-/* Filters are images of group_channels planes of R * S. */
+/* Filters are images of group_channels planes of R * S; those behind the last are zeros. */
 static csrconv_status convert_weights(const struct csrconv_shape *shape, const float *dense,
                                       struct csrconv_cudnn_winner *winner, cudaStream_t stream)
 {
     struct csrconv_memory counted = { 0 };
+    const struct csrconv_cudnn_sizes sizes = csrconv_cudnn_sizes(shape, &winner->format);
     const struct csrconv_cuda_images filters = { shape->g.filters, shape->group_channels,
                                                  shape->g.kernel_h * shape->g.kernel_w,
-                                                 shape->columns };
-    const csrconv_status status =
-        csrconv_cuda_allocate(&counted, shape->g.filters * shape->columns,
-                              element_bytes(&winner->format), &winner->weights);
-    if (status)
+                                                 shape->columns, sizes.weights[1] };
+    const size_t bytes = csrconv_cudnn_bytes(sizes.weights, &winner->format);
+    csrconv_status status;
+    if ((status = csrconv_cuda_allocate(&counted, (int64_t)bytes, 1, &winner->weights)) ||
+        (status =
+             csrconv_cuda_check(cudaMemsetAsync(winner->weights, 0, bytes, stream), "the weights")))
         return status;
     winner->weights_bytes = counted.bytes;
     return csrconv_cuda_to_format(&winner->format, &filters, dense, winner->weights, stream);
@@ -63,8 +49,9 @@ static csrconv_status furnish(const struct csrconv_shape *shape,
 {
     const int small = 0x3c;
     struct csrconv_memory passing = { 0 }; /* not the plan's */
-    const size_t in_bytes = csrconv_cudnn_in_bytes(shape, format);
-    const size_t out_bytes = csrconv_cudnn_out_bytes(shape, format);
+    const struct csrconv_cudnn_sizes sizes = csrconv_cudnn_sizes(shape, format);
+    const size_t in_bytes = csrconv_cudnn_bytes(sizes.in, format);
+    const size_t out_bytes = csrconv_cudnn_bytes(sizes.out, format);
     csrconv_status status;
     if ((status = csrconv_cuda_allocate(&passing, (int64_t)in_bytes, 1, &arena->in)) ||
         (status = csrconv_cuda_allocate(&passing, (int64_t)out_bytes, 1, &arena->out)) ||
@@ -82,21 +69,39 @@ static csrconv_status attempt(void *context, int candidate, cudaStream_t stream)
     return csrconv_cudnn_plan_run(arena->handle, &arena->plans.plan[candidate], &buffers, stream);
 }
 
+/* What a contest without a winner means. */
+static csrconv_status explain(const struct csrconv_cudnn_plans *plans,
+                              const struct csrconv_cuda_format *format,
+                              const struct csrconv_cuda_outcome *outcome, csrconv_status status)
+{
+    char sentence[256];
+    snprintf(sentence, sizeof sentence, "%s", csrconv_last_error());
+    if (outcome->culprit >= 0) {
+        const struct csrconv_cudnn_plan *plan = &plans->plan[outcome->culprit];
+        return csrconv_fail(CSRCONV_EXECUTION_FAILED,
+                            "cuDNN's engine %" PRId64 " (%s %s, knobs: %s) faults: %s",
+                            plan->engine, format->is_nhwc ? "NHWC" : "NCHW",
+                            format->is_half ? "float16" : "float32",
+                            plan->knobs[0] ? plan->knobs : "none", sentence);
+    }
+    if (outcome->failures == plans->count)
+        return csrconv_fail(CSRCONV_NOT_SUPPORTED, "none of %d plans of cuDNN runs: %s",
+                            plans->count, sentence);
+    return status;
+}
+
 /* Moves the fastest plan from the arena to the winner. */
 static csrconv_status compete(struct arena *arena, struct csrconv_cudnn_winner *winner)
 {
-    int best;
+    struct csrconv_cuda_outcome outcome;
     const csrconv_status status =
-        csrconv_cuda_contest(arena->plans.count, attempt, arena, &best, &winner->us);
-    if (status) {
-        char sentence[256];
-        snprintf(sentence, sizeof sentence, "%s", csrconv_last_error());
-        return csrconv_fail(status == CSRCONV_OUT_OF_MEMORY ? status : CSRCONV_NOT_SUPPORTED,
-                            "none of %d plans of cuDNN runs: %s", arena->plans.count, sentence);
-    }
-    winner->plan = arena->plans.plan[best];
+        csrconv_cuda_contest(arena->plans.count, attempt, arena, &outcome);
+    if (status)
+        return explain(&arena->plans, &winner->format, &outcome, status);
+    winner->plan = arena->plans.plan[outcome.best];
     winner->rivals = arena->plans.count;
-    memset(&arena->plans.plan[best], 0, sizeof *arena->plans.plan);
+    winner->us = outcome.us;
+    memset(&arena->plans.plan[outcome.best], 0, sizeof *arena->plans.plan);
     return CSRCONV_OK;
 }
 

@@ -16,18 +16,13 @@ struct csrconv_cudnn_winner {
 
 /*
  * Times every plan between tensors made for it. dense is what csrconv_dense_weights makes, on the
- * device. csrconv_cudnn_winner_free is right after a failure too.
+ * device. CSRCONV_EXECUTION_FAILED, with the engine's name, if a plan faults: nothing runs on the
+ * GPU any more then. csrconv_cudnn_winner_free is right after a failure too.
  */
 csrconv_status csrconv_cudnn_contest(cudnnHandle_t handle, const struct csrconv_problem *problem,
                                      const struct csrconv_cudnn_math *math, const float *dense,
                                      bool is_nhwc, struct csrconv_cudnn_winner *winner);
 
 void csrconv_cudnn_winner_free(struct csrconv_cudnn_winner *winner);
-
-/* Bytes of the tensors in a format. */
-size_t csrconv_cudnn_in_bytes(const struct csrconv_shape *shape,
-                              const struct csrconv_cuda_format *format);
-size_t csrconv_cudnn_out_bytes(const struct csrconv_shape *shape,
-                               const struct csrconv_cuda_format *format);
 
 #endif

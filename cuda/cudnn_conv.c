@@ -99,22 +99,36 @@ static void keep_faster(struct csrconv_cudnn_winner *best, struct csrconv_cudnn_
     best->rivals = rivals;
 }
 
+/* Whether a layout's failure is more than that layout's: there is no going on with the other. */
+static bool is_fatal(csrconv_status status)
+{
+    return status && status != CSRCONV_NOT_SUPPORTED && status != CSRCONV_OUT_OF_MEMORY;
+}
+
+static csrconv_status hold_contests(const struct csrconv_cudnn_math *math,
+                                    const struct csrconv_problem *problem, const float *dense,
+                                    struct cudnn *c)
+{
+    struct csrconv_cudnn_winner other;
+    csrconv_status second;
+    const csrconv_status first =
+        csrconv_cudnn_contest(c->handle, problem, math, dense, false, &c->winner);
+    if (is_fatal(first))
+        return first;
+    second = csrconv_cudnn_contest(c->handle, problem, math, dense, true, &other);
+    keep_faster(&c->winner, &other);
+    return first || is_fatal(second) ? second : CSRCONV_OK;
+}
+
 static csrconv_status choose(const struct csrconv_cudnn_math *math,
                              const struct csrconv_problem *problem, struct csrconv_memory *memory,
                              struct cudnn *c)
 {
-    struct csrconv_cudnn_winner other;
     float *dense;
     csrconv_status status = upload_dense(problem, memory, &dense);
-    if (!status) {
-        const csrconv_status nchw =
-            csrconv_cudnn_contest(c->handle, problem, math, dense, false, &c->winner);
-        status = csrconv_cudnn_contest(c->handle, problem, math, dense, true, &other);
-        if (!nchw)
-            status = CSRCONV_OK;
-        keep_faster(&c->winner, &other);
-        memory->bytes += c->winner.weights_bytes;
-    }
+    if (!status)
+        status = hold_contests(math, problem, dense, c);
+    memory->bytes += c->winner.weights_bytes;
     csrconv_cuda_free(dense);
     return status;
 }
@@ -127,24 +141,43 @@ static size_t rounded_up(size_t bytes)
 static size_t place_workspace(const struct csrconv_shape *shape, struct cudnn *c)
 {
     const struct csrconv_cudnn_winner *w = &c->winner;
-    c->out_at = rounded_up(csrconv_cudnn_in_bytes(shape, &w->format));
-    c->scratch_at = c->out_at + rounded_up(csrconv_cudnn_out_bytes(shape, &w->format));
+    const struct csrconv_cudnn_sizes sizes = csrconv_cudnn_sizes(shape, &w->format);
+    c->out_at = rounded_up(csrconv_cudnn_bytes(sizes.in, &w->format));
+    c->scratch_at = c->out_at + rounded_up(csrconv_cudnn_bytes(sizes.out, &w->format));
     return c->scratch_at + (size_t)w->plan.workspace_bytes;
 }
 
-static void describe(const struct csrconv_cudnn_winner *winner, struct csrconv_prepared *prepared)
+/* " with 3 channels filled up to 8 and 30 filters to 32", or "". */
+static void describe_zeros(const struct csrconv_shape *shape,
+                           const struct csrconv_cuda_format *format, char *text, size_t bytes)
 {
+    const csrconv_geometry *g = &shape->g;
+    const struct csrconv_cudnn_sizes sizes = csrconv_cudnn_sizes(shape, format);
+    text[0] = '\0';
+    if (sizes.in[1] != g->channels || sizes.out[1] != g->filters)
+        snprintf(text, bytes,
+                 " with %" PRId64 " channels filled up to %" PRId64 " and %" PRId64
+                 " filters to %" PRId64,
+                 g->channels, sizes.in[1], g->filters, sizes.out[1]);
+}
+
+static void describe(const struct csrconv_cudnn_winner *winner, const struct csrconv_shape *shape,
+                     struct csrconv_prepared *prepared)
+{
+    char zeros[128];
     const char *transform = csrconv_cudnn_transform(winner->plan.notes);
     const char *layout = winner->format.is_nhwc ? "NHWC" : "NCHW";
     const char *type = winner->format.is_half ? "float16" : "float32";
+    describe_zeros(shape, &winner->format, zeros, sizeof zeros);
     snprintf(prepared->variant, sizeof prepared->variant, "%s eng%d%s%s %.40s", layout,
              (int)winner->plan.engine, transform ? " " : "", transform ? transform : "",
              winner->plan.knobs);
-    snprintf(prepared->detail, sizeof prepared->detail,
-             "%s %s, engine %" PRId64 "%s%s (knobs: %s), the fastest of %d plans; conversions from "
-             "and to NCHW float32 are not in the time",
-             layout, type, winner->plan.engine, transform ? ", " : "", transform ? transform : "",
-             winner->plan.knobs[0] ? winner->plan.knobs : "none", winner->rivals);
+    snprintf(
+        prepared->detail, sizeof prepared->detail,
+        "%s %s%s, engine %" PRId64 "%s%s (knobs: %s), the fastest of %d plans; conversions from "
+        "and to NCHW float32 are not in the time",
+        layout, type, zeros, winner->plan.engine, transform ? ", " : "", transform ? transform : "",
+        winner->plan.knobs[0] ? winner->plan.knobs : "none", winner->rivals);
 }
 
 csrconv_status csrconv_cudnn_prepare(const struct csrconv_algorithm *self,
@@ -163,7 +196,7 @@ csrconv_status csrconv_cudnn_prepare(const struct csrconv_algorithm *self,
         return status;
     prepared->workspace_bytes = place_workspace(&problem->shape, c);
     prepared->is_mixing = csrconv_cudnn_transform(c->winner.plan.notes) != NULL;
-    describe(&c->winner, prepared);
+    describe(&c->winner, &problem->shape, prepared);
     return CSRCONV_OK;
 }
 
@@ -177,9 +210,10 @@ csrconv_status csrconv_cudnn_lay_out(const void *state, const struct csrconv_run
 {
     const struct cudnn *c = state;
     const struct csrconv_shape *shape = run->shape;
+    const struct csrconv_cudnn_sizes sizes = csrconv_cudnn_sizes(shape, &c->winner.format);
     const struct csrconv_cuda_images images = { run->n, shape->g.channels, shape->plane,
-                                                shape->g.in_batch_stride };
-    const size_t bytes = csrconv_cudnn_in_bytes(shape, &c->winner.format);
+                                                shape->g.in_batch_stride, sizes.in[1] };
+    const size_t bytes = csrconv_cudnn_bytes(sizes.in, &c->winner.format);
     const size_t used = bytes / (size_t)shape->g.batch * (size_t)run->n;
     const csrconv_status status =
         csrconv_cuda_to_format(&c->winner.format, &images, run->in, run->workspace, run->stream);
@@ -201,8 +235,9 @@ csrconv_status csrconv_cudnn_execute(const void *state, const struct csrconv_run
 {
     const struct cudnn *c = state;
     const struct csrconv_shape *shape = run->shape;
+    const struct csrconv_cudnn_sizes sizes = csrconv_cudnn_sizes(shape, &c->winner.format);
     const struct csrconv_cuda_images images = { run->n, shape->g.filters, shape->out_plane,
-                                                shape->g.out_batch_stride };
+                                                shape->g.out_batch_stride, sizes.out[1] };
     csrconv_status status;
     if ((status = csrconv_cudnn_lay_out(state, run)) ||
         (status = csrconv_cudnn_compute(state, run)) ||

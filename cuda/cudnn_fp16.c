@@ -13,10 +13,13 @@ const struct csrconv_algorithm csrconv_algorithm_cudnn_fp16 = {
               .is_dense = 1,
               .math = "fp16",
               .layout = "best",
-              .limits = "cuDNN allocates on the host and locks inside; one execute of a plan at a "
-                        "time; two runs may differ in their last bits; a pruned weight times NaN "
-                        "or infinity is NaN; activations, weights and sums beyond 65504 become "
-                        "infinite" },
+              .limits =
+                  "cuDNN allocates on the host and locks inside; one execute of a plan at a "
+                  "time; two runs may differ in their last bits; a pruned weight times NaN "
+                  "or infinity is NaN; in NHWC, channels and filters of a single group are filled "
+                  "up with zeros to vectors of 16 bytes; activations, weights and sums beyond "
+                  "65504 become "
+                  "infinite" },
     .version = csrconv_cudnn_version,
     .refuse = csrconv_cudnn_refuse,
     .estimate = csrconv_dense_estimate,

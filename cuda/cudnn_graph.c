@@ -57,6 +57,18 @@ csrconv_status csrconv_cudnn_make(cudnnBackendDescriptorType_t type, const char 
     return status;
 }
 
+cudnnStatus_t csrconv_cudnn_get(cudnnBackendDescriptor_t from, cudnnBackendAttributeName_t name,
+                                cudnnBackendAttributeType_t type, int64_t most, int64_t *count,
+                                void *values)
+{
+    cudnnStatus_t status;
+    *count = 0;
+    status = cudnnBackendGetAttribute(from, name, type, most, count, values);
+    if (*count > most)
+        *count = most;
+    return status;
+}
+
 void csrconv_cudnn_free(cudnnBackendDescriptor_t descriptor)
 {
     if (descriptor)
@@ -72,12 +84,55 @@ void csrconv_cudnn_strides(const int64_t sizes[4], bool is_nhwc, int64_t strides
     strides[3] = is_nhwc ? c : 1;
 }
 
+static int64_t element_bytes(const struct csrconv_cuda_format *format)
+{
+    return format->is_half ? 2 : (int64_t)sizeof(float);
+}
+
+static int64_t filled_up(int64_t channels, const struct csrconv_cuda_format *format)
+{
+    const int64_t vector = CSRCONV_CUDNN_VECTOR_BYTES / element_bytes(format);
+    return (channels + vector - 1) / vector * vector;
+}
+
+struct csrconv_cudnn_sizes csrconv_cudnn_sizes(const struct csrconv_shape *shape,
+                                               const struct csrconv_cuda_format *format)
+{
+    const csrconv_geometry *g = &shape->g;
+    struct csrconv_cudnn_sizes sizes = {
+        .in = { g->batch, g->channels, g->height, g->width },
+        .weights = { g->filters, shape->group_channels, g->kernel_h, g->kernel_w },
+        .out = { g->batch, g->filters, shape->out_h, shape->out_w },
+    };
+    if (format->is_nhwc && g->groups == 1) {
+        sizes.in[1] = sizes.weights[1] = filled_up(g->channels, format);
+        sizes.out[1] = sizes.weights[0] = filled_up(g->filters, format);
+    }
+    return sizes;
+}
+
+size_t csrconv_cudnn_bytes(const int64_t sizes[4], const struct csrconv_cuda_format *format)
+{
+    return (size_t)(sizes[0] * sizes[1] * sizes[2] * sizes[3] * element_bytes(format));
+}
+
+bool csrconv_cudnn_has_vectors(const struct csrconv_cudnn_sizes *sizes,
+                               const struct csrconv_cuda_format *format)
+{
+    const int inner = format->is_nhwc ? 1 : 3;
+    const int64_t elements[] = { sizes->in[inner], sizes->weights[inner], sizes->out[inner] };
+    for (int i = 0; i < 3; i++)
+        if (elements[i] * element_bytes(format) % CSRCONV_CUDNN_VECTOR_BYTES)
+            return false;
+    return true;
+}
+
 static csrconv_status make_tensor(int64_t name, const int64_t sizes[4],
                                   const struct csrconv_cuda_format *format, const char *what,
                                   cudnnBackendDescriptor_t *out)
 {
     const cudnnDataType_t type = format->is_half ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT;
-    const int64_t alignment = CSRCONV_CUDNN_ALIGNMENT;
+    const int64_t alignment = CSRCONV_CUDNN_VECTOR_BYTES;
     int64_t strides[4];
     const struct csrconv_cudnn_attribute attributes[] = {
         { CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &name },
@@ -96,16 +151,14 @@ static csrconv_status make_tensors(const struct csrconv_shape *shape,
                                    const struct csrconv_cuda_format *format,
                                    struct csrconv_cudnn_graph *graph)
 {
-    const csrconv_geometry *g = &shape->g;
-    const int64_t in[4] = { g->batch, g->channels, g->height, g->width };
-    const int64_t weights[4] = { g->filters, shape->group_channels, g->kernel_h, g->kernel_w };
-    const int64_t out[4] = { g->batch, g->filters, shape->out_h, shape->out_w };
+    const struct csrconv_cudnn_sizes sizes = csrconv_cudnn_sizes(shape, format);
     csrconv_status status;
-    if ((status = make_tensor(CSRCONV_CUDNN_IN, in, format, "the input", &graph->in)) ||
-        (status =
-             make_tensor(CSRCONV_CUDNN_WEIGHTS, weights, format, "the weights", &graph->weights)))
+    graph->has_vectors = csrconv_cudnn_has_vectors(&sizes, format);
+    if ((status = make_tensor(CSRCONV_CUDNN_IN, sizes.in, format, "the input", &graph->in)) ||
+        (status = make_tensor(CSRCONV_CUDNN_WEIGHTS, sizes.weights, format, "the weights",
+                              &graph->weights)))
         return status;
-    return make_tensor(CSRCONV_CUDNN_OUT, out, format, "the output", &graph->out);
+    return make_tensor(CSRCONV_CUDNN_OUT, sizes.out, format, "the output", &graph->out);
 }
 
 static csrconv_status make_convolution(const csrconv_geometry *g, cudnnBackendDescriptor_t *out)

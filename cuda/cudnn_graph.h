@@ -24,17 +24,51 @@ csrconv_status csrconv_cudnn_make(cudnnBackendDescriptorType_t type, const char 
                                   const struct csrconv_cudnn_attribute *attributes, int count,
                                   cudnnBackendDescriptor_t *out);
 
+/* At most `most` values of an attribute; *count = how many it gave, 0 after a failure. */
+cudnnStatus_t csrconv_cudnn_get(cudnnBackendDescriptor_t from, cudnnBackendAttributeName_t name,
+                                cudnnBackendAttributeType_t type, int64_t most, int64_t *count,
+                                void *values);
+
 /* NULL is accepted. */
 void csrconv_cudnn_free(cudnnBackendDescriptor_t descriptor);
 
 /* The names of the tensors among themselves. */
 enum { CSRCONV_CUDNN_IN = 1, CSRCONV_CUDNN_WEIGHTS, CSRCONV_CUDNN_OUT };
 
-/* Bytes that the start of every tensor has to be a multiple of. */
-enum { CSRCONV_CUDNN_ALIGNMENT = 16 };
+/*
+ * Bytes of the widest vectors that kernels load and store: every tensor starts at one. (More is
+ * true: they start where cudaMalloc does or at a multiple of 256 in a workspace that does.)
+ */
+enum { CSRCONV_CUDNN_VECTOR_BYTES = 16 };
+
+/* The tensors, in the order NCHW. */
+struct csrconv_cudnn_sizes {
+    int64_t in[4], weights[4], out[4];
+};
+
+/*
+ * In NHWC and one group, channels and filters are filled up with zeros to whole vectors, as dense
+ * networks have them: cuDNN's tensor cores want that, or do it themselves at each run. Groups are
+ * left as they are: to fill up each would multiply the work of the narrow ones.
+ */
+struct csrconv_cudnn_sizes csrconv_cudnn_sizes(const struct csrconv_shape *shape,
+                                               const struct csrconv_cuda_format *format);
+
+/* Bytes of a tensor. */
+size_t csrconv_cudnn_bytes(const int64_t sizes[4], const struct csrconv_cuda_format *format);
+
+/*
+ * Whether the elements that lie together, channels in NHWC and rows in NCHW, are whole vectors in
+ * every tensor. Kernels that cuDNN compiles at run time may take that for granted: one of 9.14
+ * (fort_native, float16, planes of 200 bytes) stored 16 bytes where no vector begins, a fault that
+ * takes the process's CUDA context along.
+ */
+bool csrconv_cudnn_has_vectors(const struct csrconv_cudnn_sizes *sizes,
+                               const struct csrconv_cuda_format *format);
 
 struct csrconv_cudnn_graph {
     cudnnBackendDescriptor_t in, weights, out, convolution, operation, graph;
+    bool has_vectors;
 };
 
 /* Elements from one to the next along each of a tensor's four sizes, given in the order NCHW. */

@@ -18,12 +18,13 @@ struct csrconv_cudnn_plan {
     int64_t engine;
     int64_t workspace_bytes;
     unsigned notes;                        /* bit n: cudnnBackendNumericalNote_t n */
+    bool is_compiled;                      /* by cuDNN, at run time */
     char knobs[CSRCONV_CUDNN_KNOBS_BYTES]; /* "type=value ..." by cuDNN's numbers */
 };
 
 void csrconv_cudnn_plan_free(struct csrconv_cudnn_plan *plan);
 
-enum { CSRCONV_CUDNN_MOST_PLANS = 28 };
+enum { CSRCONV_CUDNN_MOST_PLANS = 24 };
 
 struct csrconv_cudnn_plans {
     struct csrconv_cudnn_plan plan[CSRCONV_CUDNN_MOST_PLANS];
@@ -38,8 +39,8 @@ const char *csrconv_cudnn_transform(unsigned notes);
 
 /*
  * What the heuristics propose of what the arithmetic allows, best first, and the transforms that
- * they leave out; not built yet. At least one, or CSRCONV_NOT_SUPPORTED. csrconv_cudnn_plans_free
- * is right after a failure too.
+ * they leave out; not built yet. Nothing that is compiled for tensors without whole vectors. At
+ * least one, or CSRCONV_NOT_SUPPORTED. csrconv_cudnn_plans_free is right after a failure too.
  */
 csrconv_status csrconv_cudnn_plans_find(const struct csrconv_cudnn_graph *graph,
                                         const struct csrconv_cudnn_math *math,

@@ -174,20 +174,23 @@ static void free_contest(struct contest *c)
 
 static csrconv_status time_step(struct contest *c, chunk_step step, double *us)
 {
-    int only;
+    struct csrconv_cuda_outcome outcome;
+    csrconv_status status;
     c->step = step;
-    return csrconv_cuda_contest(1, attempt, c, &only, us);
+    status = csrconv_cuda_contest(1, attempt, c, &outcome);
+    *us = outcome.us;
+    return status;
 }
 
 static csrconv_status hold_contest(struct contest *c, struct csrconv_lowered_way *ways, int count,
                                    struct csrconv_lowered_times *times)
 {
-    int best = 0;
+    struct csrconv_cuda_outcome outcome = { .best = 0 };
     csrconv_status status;
     c->step = run_chunk;
-    if (count > 1 && (status = csrconv_cuda_contest(count, attempt, c, &best, &times->all_us)))
+    if (count > 1 && (status = csrconv_cuda_contest(count, attempt, c, &outcome)))
         return status;
-    ways[0] = ways[best];
+    ways[0] = ways[outcome.best];
     c->current = -1;
     times->images = c->run.n;
     times->lowering_us = 0.0;

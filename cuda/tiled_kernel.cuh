@@ -235,8 +235,8 @@ static __device__ void produce_by(const tiled_args &a, const block_place &b,
 
 /*
  * A warp's stream of quads. STAGED: the warp copies it ahead, STREAM_PART quads at a time, into a
- * buffer of two such parts in shared memory, and has the next quad in registers. Otherwise each
- * quad is loaded from memory when it is wanted: the ablation.
+ * buffer of two such parts in shared memory. Otherwise each quad is loaded from memory when it is
+ * wanted: the ablation.
  */
 template <bool STAGED> struct quad_stream {
     enum : unsigned { PART_BYTES = STREAM_PART * sizeof(int4), BYTES = 2 * PART_BYTES };
@@ -261,21 +261,18 @@ template <bool STAGED> struct quad_stream {
     /* Once before the first next. */
     __device__ __forceinline__ void start()
     {
-        if (!STAGED)
-            return;
-        turn();
-        next_quad = *reinterpret_cast<const int4 *>(buffer);
+        if (STAGED)
+            turn();
     }
 
     __device__ __forceinline__ int4 next()
     {
         if (!STAGED)
             return __ldg(from++);
-        const int4 quad = next_quad;
+        const int4 quad = *reinterpret_cast<const int4 *>(buffer + at);
         at = (at + sizeof(int4)) % BYTES;
         if (at % PART_BYTES == 0)
             turn();
-        next_quad = *reinterpret_cast<const int4 *>(buffer + at);
         return quad;
     }
 
@@ -329,20 +326,34 @@ template <int PIXELS> struct in_hand {
     float inputs[PIXELS];
 };
 
+/* Multiplies what is in hand, and takes the next into the other hand. */
+template <int PIXELS, bool STAGED>
+static __device__ __forceinline__ void add_quad(float (&sums)[PIXELS], const char *base,
+                                                const in_hand<PIXELS> &hand, in_hand<PIXELS> &other,
+                                                quad_stream<STAGED> &stream)
+{
+    float second[PIXELS];
+    other.quad = stream.next();
+    load_inputs(second, base, hand.quad.z);
+    add_products(sums, hand.inputs, hand.quad.y);
+    load_inputs(other.inputs, base, other.quad.x);
+    add_products(sums, second, hand.quad.w);
+}
+
 template <int PIXELS, bool STAGED>
 static __device__ __forceinline__ void add_filter(float (&sums)[PIXELS], const char *base,
                                                   int quads, in_hand<PIXELS> &hand,
                                                   quad_stream<STAGED> &stream)
 {
+    in_hand<PIXELS> other;
 #pragma unroll 1
-    for (; quads > 0; quads--) {
-        float second[PIXELS];
-        load_inputs(second, base, hand.quad.z);
-        add_products(sums, hand.inputs, hand.quad.y);
-        const int value = hand.quad.w;
-        hand.quad = stream.next();
-        load_inputs(hand.inputs, base, hand.quad.x);
-        add_products(sums, second, value);
+    for (; quads >= 2; quads -= 2) {
+        add_quad(sums, base, hand, other, stream);
+        add_quad(sums, base, other, hand, stream);
+    }
+    if (quads) {
+        add_quad(sums, base, hand, other, stream);
+        hand = other;
     }
 }
 

@@ -1,95 +1,13 @@
 /*
- * The peers of cuDNN as far as they go without a GPU: which plans an arithmetic allows, and what
- * cuDNN proposes for a GPU that is only described. The calls that set a descriptor's attributes go
- * through this file, which puts that description in the place of a handle.
+ * The peers of cuDNN as far as they go without a GPU: the tensors and their layouts, which plans an
+ * arithmetic allows, and what cuDNN proposes for a GPU that is only described.
  */
-#include "helpers.h"
+#include "cudnn_fixture.h"
 
 #include "cudnn_plan.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static cudnnBackendDescriptor_t described_gpu;
-
-cudnnStatus_t __real_cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
-                                              cudnnBackendAttributeName_t name,
-                                              cudnnBackendAttributeType_t type, int64_t count,
-                                              const void *values);
-cudnnStatus_t __wrap_cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
-                                              cudnnBackendAttributeName_t name,
-                                              cudnnBackendAttributeType_t type, int64_t count,
-                                              const void *values);
-
-#if CUDNN_VERSION >= 90800
-
-static cudnnStatus_t set_gpu(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t name)
-{
-    return __real_cudnnBackendSetAttribute(descriptor, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
-                                           &described_gpu);
-}
-
-cudnnStatus_t __wrap_cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
-                                              cudnnBackendAttributeName_t name,
-                                              cudnnBackendAttributeType_t type, int64_t count,
-                                              const void *values)
-{
-    cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
-    switch (name) {
-    case CUDNN_ATTR_OPERATIONGRAPH_HANDLE:
-        return CUDNN_STATUS_SUCCESS;
-    case CUDNN_ATTR_EXECUTION_PLAN_HANDLE:
-        return set_gpu(descriptor, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
-    case CUDNN_ATTR_ENGINEHEUR_MODE:
-        status = set_gpu(descriptor, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP);
-        break;
-    case CUDNN_ATTR_ENGINE_GLOBAL_INDEX:
-        status = set_gpu(descriptor, CUDNN_ATTR_ENGINE_DEVICEPROP);
-        break;
-    default:
-        break;
-    }
-    return status ? status : __real_cudnnBackendSetAttribute(descriptor, name, type, count, values);
-}
-
-/* An H200, in the words in which cuDNN writes one down. */
-static bool describe_gpu(void)
-{
-    static const char words[] =
-        "{\"cudaDeviceId\": 0, \"deviceName\": \"NVIDIA H200\", \"deviceVer\": 900,"
-        " \"driverVer\": 13000, \"maxGridSize\": [2147483647, 65535, 65535],"
-        " \"maxBlockSize\": [1024, 1024, 64], \"regsPerBlock\": 65536,"
-        " \"multiProcessorCount\": 132, \"smClockRateKHz\": 1980000,"
-        " \"memClockRateKHz\": 3201000, \"l2CacheSize\": 62914560, \"warpSize\": 32,"
-        " \"maxSharedMemoryPerBlock\": 49152, \"maxSharedMemoryPerBlockOptin\": 232448,"
-        " \"reservedSharedMemoryPerBlock\": 1024, \"maxRegistersPerSM\": 65536,"
-        " \"pciDeviceId\": 0, \"maxCtasPerSM\": 32, \"maxThreadsPerBlock\": 1024,"
-        " \"maxThreadsPerSM\": 2048, \"isTccDriver\": 0, \"supportCoopLaunch\": 1,"
-        " \"totalGlobalMem\": 150000000000}";
-    const struct csrconv_cudnn_attribute attributes[] = {
-        { CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, sizeof words - 1, words },
-    };
-    return !csrconv_cudnn_make(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, "the GPU", attributes, 1,
-                               &described_gpu);
-}
-
-#else
-
-cudnnStatus_t __wrap_cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
-                                              cudnnBackendAttributeName_t name,
-                                              cudnnBackendAttributeType_t type, int64_t count,
-                                              const void *values)
-{
-    return __real_cudnnBackendSetAttribute(descriptor, name, type, count, values);
-}
-
-static bool describe_gpu(void)
-{
-    (void)csrconv_fail(CSRCONV_NOT_SUPPORTED, "cuDNN before 9.8 knows no GPU by description");
-    return false;
-}
-
-#endif
 
 static const struct csrconv_cudnn_math fp32 = { false, false }, tf32 = { false, true },
                                        fp16 = { true, true };
@@ -111,6 +29,144 @@ static void strides_follow_the_layout(void **state)
                     assert_int_equal(n * nhwc[0] + c * nhwc[1] + y * nhwc[2] + x * nhwc[3],
                                      ((n * 5 + y) * 7 + x) * 3 + c);
                 }
+}
+
+static const struct csrconv_cuda_format nchw_fp32 = { false, false }, nchw_fp16 = { false, true },
+                                        nhwc_fp32 = { true, false }, nhwc_fp16 = { true, true };
+
+static struct csrconv_cudnn_sizes sizes_of(const csrconv_geometry *geometry,
+                                           const struct csrconv_cuda_format *format)
+{
+    struct csrconv_shape shape;
+    assert_ok(csrconv_shape_init(&shape, geometry));
+    return csrconv_cudnn_sizes(&shape, format);
+}
+
+static void check_channels(const csrconv_geometry *g, const struct csrconv_cuda_format *format,
+                           int64_t in, int64_t group, int64_t filters)
+{
+    const struct csrconv_cudnn_sizes sizes = sizes_of(g, format);
+    assert_int_equal(sizes.in[1], in);
+    assert_int_equal(sizes.weights[0], filters);
+    assert_int_equal(sizes.weights[1], group);
+    assert_int_equal(sizes.out[1], filters);
+    assert_int_equal(sizes.in[0], g->batch);
+    assert_int_equal(sizes.out[0], g->batch);
+    assert_int_equal(sizes.in[3], g->width);
+    assert_int_equal(sizes.weights[3], g->kernel_w);
+    assert_int_equal(csrconv_cudnn_bytes(sizes.in, format),
+                     g->batch * in * g->height * g->width * (format->is_half ? 2 : 4));
+}
+
+static void channels_are_filled_up_to_vectors(void **state)
+{
+    csrconv_geometry few = geometry_of(3, 47, 47, 9, 11, 11),
+                     grouped = geometry_of(6, 9, 9, 4, 3, 3);
+    const csrconv_geometry even = geometry_of(64, 9, 9, 16, 1, 1);
+    (void)state;
+    few.batch = 5;
+    grouped.groups = 2;
+    check_channels(&few, &nhwc_fp16, 8, 8, 16);
+    check_channels(&few, &nhwc_fp32, 4, 4, 12);
+    check_channels(&few, &nchw_fp16, 3, 3, 9);
+    check_channels(&few, &nchw_fp32, 3, 3, 9);
+    check_channels(&grouped, &nhwc_fp16, 6, 3, 4);
+    check_channels(&even, &nhwc_fp16, 64, 64, 16);
+    check_channels(&even, &nhwc_fp32, 64, 64, 16);
+}
+
+static void check_vectors(const csrconv_geometry *g, const struct csrconv_cuda_format *format,
+                          bool expected)
+{
+    const struct csrconv_cudnn_sizes sizes = sizes_of(g, format);
+    assert_int_equal(csrconv_cudnn_has_vectors(&sizes, format), expected);
+}
+
+static void vectors_are_whole_in_all_tensors_or_not_at_all(void **state)
+{
+    csrconv_geometry few = geometry_of(3, 47, 47, 9, 11, 11),
+                     grouped = geometry_of(16, 8, 8, 32, 1, 1);
+    const csrconv_geometry wide = geometry_of(3, 8, 15, 5, 8, 8);
+    (void)state;
+    check_vectors(&few, &nhwc_fp16, true);
+    check_vectors(&few, &nhwc_fp32, true);
+    check_vectors(&few, &nchw_fp16, false);
+    check_vectors(&few, &nchw_fp32, false);
+    check_vectors(&wide, &nchw_fp32, false);
+    grouped.groups = 2;
+    check_vectors(&grouped, &nhwc_fp16, true);
+    grouped.groups = 4;
+    check_vectors(&grouped, &nhwc_fp16, false);
+    check_vectors(&grouped, &nhwc_fp32, true);
+    grouped.groups = 1;
+    check_vectors(&grouped, &nchw_fp32, false);
+    grouped.width = 11;
+    grouped.kernel_w = 4;
+    check_vectors(&grouped, &nchw_fp32, false);
+    grouped.width = 12;
+    check_vectors(&grouped, &nchw_fp32, false);
+    grouped.pad_left = 3;
+    check_vectors(&grouped, &nchw_fp32, true);
+    check_vectors(&grouped, &nchw_fp16, false);
+}
+
+/* What the kernels do, element by element. */
+static void move(const struct csrconv_layout_move *m, const float *from, float *to)
+{
+    for (int64_t image = 0; image < m->images; image++) {
+        const float *source = from + image * m->from_stride;
+        float *target = to + image * m->to_stride;
+        for (int64_t i = 0; i < m->rows * m->columns && !m->is_transposed; i++)
+            target[i] = source[i];
+        for (int64_t i = 0; i < m->to_pitch * m->columns && m->is_transposed; i++) {
+            const int64_t row = i % m->to_pitch, column = i / m->to_pitch;
+            target[i] = row < m->rows ? source[row * m->from_pitch + column] : 0.0F;
+        }
+    }
+}
+
+enum { IMAGES = 2, CHANNELS = 3, PLANE = 5, FILLED = 8, GAP = 4 };
+
+static void check_inner(const float *inner, bool is_nhwc, int64_t channels)
+{
+    for (int64_t n = 0; n < IMAGES; n++)
+        for (int64_t c = 0; c < channels; c++)
+            for (int64_t p = 0; p < PLANE; p++) {
+                const int64_t at = is_nhwc ? p * channels + c : c * PLANE + p;
+                const int64_t outer = n * (CHANNELS * PLANE + GAP) + c * PLANE + p;
+                const float expected = c < CHANNELS ? (float)(outer + 1) : 0.0F;
+                assert_true(inner[n * channels * PLANE + at] == expected);
+            }
+}
+
+/* There and back; gaps between the outer images stay. */
+static void check_moves(bool is_nhwc, int64_t channels)
+{
+    enum { OUTER = IMAGES * (CHANNELS * PLANE + GAP), INNER = IMAGES * FILLED * PLANE };
+    const struct csrconv_cuda_format format = { is_nhwc, false };
+    const struct csrconv_cuda_images images = { IMAGES, CHANNELS, PLANE, CHANNELS * PLANE + GAP,
+                                                channels };
+    const struct csrconv_layout_move in = csrconv_layout_inwards(&format, &images);
+    const struct csrconv_layout_move out = csrconv_layout_outwards(&format, &images);
+    float outer[OUTER], inner[INNER], back[OUTER];
+    for (int i = 0; i < OUTER; i++) {
+        outer[i] = (float)(i + 1);
+        back[i] = -1.0F;
+    }
+    move(&in, outer, inner);
+    check_inner(inner, is_nhwc, channels);
+    move(&out, inner, back);
+    for (int i = 0; i < OUTER; i++)
+        assert_true(back[i] == (i % images.stride < CHANNELS * PLANE ? (float)(i + 1) : -1.0F));
+}
+
+static void channels_of_zeros_come_and_go(void **state)
+{
+    (void)state;
+    check_moves(false, CHANNELS);
+    check_moves(true, CHANNELS);
+    check_moves(true, 4);
+    check_moves(true, FILLED);
 }
 
 static void an_arithmetic_allows_what_it_says(void **state)
@@ -165,17 +221,20 @@ static csrconv_geometry odd(void)
 }
 
 static void check_plans(const struct csrconv_cudnn_plans *plans,
-                        const struct csrconv_cudnn_math *math)
+                        const struct csrconv_cudnn_math *math, bool has_vectors)
 {
+    int compiled = 0;
     assert_in_range(plans->count, 1, CSRCONV_CUDNN_MOST_PLANS);
     for (int i = 0; i < plans->count; i++) {
         const struct csrconv_cudnn_plan *a = &plans->plan[i];
         assert_non_null(a->plan);
         assert_true(csrconv_cudnn_allows(math, a->notes));
+        compiled += a->is_compiled;
         for (int j = 0; j < i; j++)
             assert_false(a->engine == plans->plan[j].engine &&
                          strcmp(a->knobs, plans->plan[j].knobs) == 0);
     }
+    assert_in_range(compiled, 0, has_vectors);
 }
 
 static void plan_problem(const csrconv_geometry *geometry, const struct csrconv_cudnn_math *math,
@@ -189,21 +248,25 @@ static void plan_problem(const csrconv_geometry *geometry, const struct csrconv_
     assert_ok(csrconv_cudnn_graph_make(NULL, &shape, &format, &graph));
     assert_ok(csrconv_cudnn_plans_find(&graph, math, &plans));
     assert_ok(csrconv_cudnn_plans_build(NULL, &plans));
-    check_plans(&plans, math);
+    check_plans(&plans, math, graph.has_vectors);
     csrconv_cudnn_plans_free(&plans);
     csrconv_cudnn_graph_free(&graph);
 }
 
 static void every_problem_gets_plans(void **state)
 {
-    csrconv_geometry pointwise = geometry_of(32, 7, 7, 48, 1, 1), strided = plain(), deep = plain();
+    csrconv_geometry pointwise = geometry_of(32, 7, 7, 48, 1, 1), strided = plain(), deep = plain(),
+                     few = geometry_of(3, 47, 47, 9, 11, 11);
     const csrconv_geometry ordinary = plain(), strange = odd();
-    const csrconv_geometry *const all[] = { &ordinary, &strange, &pointwise, &strided, &deep };
+    const csrconv_geometry *const all[] = {
+        &ordinary, &strange, &pointwise, &strided, &deep, &few
+    };
     (void)state;
     if (!described_gpu)
         skip();
     strided.stride_h = strided.stride_w = 2;
     deep.groups = 32;
+    few.stride_h = few.stride_w = 4;
     for (int i = 0; i < COUNT_OF(all); i++)
         for (int m = 0; m < COUNT_OF(maths); m++)
             for (int is_nhwc = 0; is_nhwc < 2; is_nhwc++)
@@ -235,6 +298,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strides_follow_the_layout),
+        cmocka_unit_test(channels_are_filled_up_to_vectors),
+        cmocka_unit_test(vectors_are_whole_in_all_tensors_or_not_at_all),
+        cmocka_unit_test(channels_of_zeros_come_and_go),
         cmocka_unit_test(an_arithmetic_allows_what_it_says),
         cmocka_unit_test(transforms_are_told),
         cmocka_unit_test(every_problem_gets_plans),
