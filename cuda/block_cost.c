@@ -6,7 +6,7 @@
 
 /*
  * Clocks of one multiprocessor, fitted to 3,300 measured tilings of 11 layers on an H200;
- * docs/performance-notes.md has the fit. Its limits: the load pipe, a wavefront of 32 words a
+ * docs/performance-notes-gpu.md has the fit. Its limits: the load pipe, a wavefront of 32 words a
  * clock; four schedulers, an instruction a clock each; and what staging gets through.
  */
 static const double usable_share = 0.9;     /* of the pipe or the schedulers */

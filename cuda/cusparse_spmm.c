@@ -3,136 +3,13 @@
 #include "cuda_product.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 enum {
-    GROUP_ALIGNMENT = 64,     /* elements: a group's values begin where vector loads can */
     MOST_PIXELS = 65535 * 16, /* columns in a call: beyond, cuSPARSE gives zeros and says nothing */
     MOST_IMAGES = 65535,      /* matrices in a call */
     PIXEL_STEP = 8,           /* parts of a matrix begin at sectors of 32 bytes */
     LEAST_BUFFER_BYTES = 256
 };
-
-static csrconv_status check(cusparseStatus_t status, const char *what)
-{
-    if (status == CUSPARSE_STATUS_SUCCESS)
-        return CSRCONV_OK;
-    (void)cudaGetLastError();
-    return csrconv_fail(status == CUSPARSE_STATUS_ALLOC_FAILED ||
-                                status == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES
-                            ? CSRCONV_OUT_OF_MEMORY
-                            : CSRCONV_EXECUTION_FAILED,
-                        "cuSPARSE: %s: %s", what, cusparseGetErrorString(status));
-}
-
-/* On the host, until it is uploaded. */
-struct parts {
-    int32_t *indptr, *indices;
-    float *values;
-    int64_t rows, entries; /* row pointers; indices, with the gaps between groups */
-};
-
-static int64_t aligned(int64_t elements)
-{
-    return (elements + GROUP_ALIGNMENT - 1) / GROUP_ALIGNMENT * GROUP_ALIGNMENT;
-}
-
-/* Where each group's entries are; returns how many places that takes. */
-static int64_t place_groups(const struct csrconv_weights *w, int64_t filters,
-                            struct csrconv_spmm *s)
-{
-    int64_t first = 0;
-    for (int64_t g = 0; g < s->groups; g++) {
-        s->group[g] = (struct csrconv_spmm_group){
-            .first = first,
-            .nonzeros = w->indptr[(g + 1) * filters] - w->indptr[g * filters],
-        };
-        first += aligned(s->group[g].nonzeros);
-    }
-    return first;
-}
-
-static void fill_parts(const struct csrconv_weights *w, int64_t filters,
-                       const struct csrconv_spmm *s, struct parts *p)
-{
-    memset(p->indices, 0, (size_t)p->entries * sizeof *p->indices);
-    memset(p->values, 0, (size_t)p->entries * sizeof *p->values);
-    for (int64_t g = 0; g < s->groups; g++) {
-        const struct csrconv_spmm_group *group = &s->group[g];
-        const int64_t from = w->indptr[g * filters];
-        for (int64_t m = 0; m <= filters; m++)
-            p->indptr[g * (filters + 1) + m] = (int32_t)(w->indptr[g * filters + m] - from);
-        memcpy(p->indices + group->first, w->indices + from,
-               (size_t)group->nonzeros * sizeof *p->indices);
-        memcpy(p->values + group->first, w->values + from,
-               (size_t)group->nonzeros * sizeof *p->values);
-    }
-}
-
-static csrconv_status upload(const struct parts *p, struct csrconv_memory *memory,
-                             struct csrconv_spmm *s)
-{
-    csrconv_status status;
-    if ((status = csrconv_cuda_upload(memory, p->indptr, p->rows, sizeof *p->indptr,
-                                      (void **)&s->indptr)) ||
-        (status = csrconv_cuda_upload(memory, p->indices, p->entries, sizeof *p->indices,
-                                      (void **)&s->indices)))
-        return status;
-    return csrconv_cuda_upload(memory, p->values, p->entries, sizeof *p->values,
-                               (void **)&s->values);
-}
-
-csrconv_status csrconv_spmm_make(const struct csrconv_problem *problem,
-                                 struct csrconv_memory *memory, struct csrconv_spmm *spmm)
-{
-    const int64_t filters = problem->shape.group_filters;
-    struct csrconv_memory passing = { .allocator = memory->allocator }; /* not the plan's */
-    struct parts p = { .rows = problem->shape.g.groups * (filters + 1) };
-    csrconv_status status;
-    spmm->groups = problem->shape.g.groups;
-    if ((status = check(cusparseCreate(&spmm->handle), "a handle")) ||
-        (status =
-             csrconv_allocate(memory, spmm->groups, sizeof *spmm->group, (void **)&spmm->group)))
-        return status;
-    p.entries = place_groups(problem->weights, filters, spmm);
-    if (!(status = csrconv_allocate(&passing, p.rows, sizeof *p.indptr, (void **)&p.indptr)) &&
-        !(status = csrconv_allocate(&passing, p.entries, sizeof *p.indices, (void **)&p.indices)) &&
-        !(status = csrconv_allocate(&passing, p.entries, sizeof *p.values, (void **)&p.values))) {
-        fill_parts(problem->weights, filters, spmm, &p);
-        status = upload(&p, memory, spmm);
-    }
-    csrconv_release(memory, p.values);
-    csrconv_release(memory, p.indices);
-    csrconv_release(memory, p.indptr);
-    return status;
-}
-
-void csrconv_spmm_forget(void *peer)
-{
-    struct csrconv_spmm *s = peer;
-    for (int64_t g = 0; s->group && g < s->groups; g++) {
-        struct csrconv_spmm_group *group = &s->group[g];
-        if (group->matrix)
-            (void)cusparseDestroySpMat(group->matrix);
-        csrconv_cuda_free(group->buffer);
-        group->matrix = NULL;
-        group->buffer = NULL;
-    }
-    csrconv_cuda_free(s->spare);
-    s->spare = NULL;
-    s->spare_bytes = s->buffer_bytes = 0;
-}
-
-void csrconv_spmm_free(const struct csrconv_memory *memory, struct csrconv_spmm *spmm)
-{
-    csrconv_spmm_forget(spmm);
-    if (spmm->handle)
-        (void)cusparseDestroy(spmm->handle);
-    csrconv_cuda_free(spmm->indptr);
-    csrconv_cuda_free(spmm->indices);
-    csrconv_cuda_free(spmm->values);
-    csrconv_release(memory, spmm->group);
-}
 
 /* One call: a group's matrix times the same pixels of some images. */
 struct call {
@@ -152,16 +29,16 @@ static csrconv_status describe_sparse(const struct csrconv_spmm *s,
 {
     const struct csrconv_spmm_group *group = &s->group[call->group];
     const int64_t filters = shape->group_filters;
-    const csrconv_status status =
-        check(cusparseCreateCsr(sparse, filters, shape->columns, group->nonzeros,
-                                s->indptr + call->group * (filters + 1), s->indices + group->first,
-                                s->values + group->first, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
-                                CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F),
-              "the sparse matrix");
+    const csrconv_status status = csrconv_cusparse_check(
+        cusparseCreateCsr(sparse, filters, shape->columns, group->nonzeros,
+                          s->indptr + call->group * (filters + 1), s->indices + group->first,
+                          s->values + group->first, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                          CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F),
+        "the sparse matrix");
     if (status || call->images == 1)
         return status;
-    return check(cusparseCsrSetStridedBatch(*sparse, (int)call->images, 0, 0),
-                 "one sparse matrix for several images");
+    return csrconv_cusparse_check(cusparseCsrSetStridedBatch(*sparse, (int)call->images, 0, 0),
+                                  "one sparse matrix for several images");
 }
 
 /* Row-major if pixels are together, else column-major. `row` is the first of the group. */
@@ -172,14 +49,15 @@ static csrconv_status describe_dense(const struct csrconv_strides *strides, floa
     const bool by_row = strides->pixel == 1;
     float *at =
         first + row * strides->row + call->pixel * strides->pixel + call->image * strides->image;
-    const csrconv_status status =
-        check(cusparseCreateDnMat(dense, rows, call->pixels, by_row ? strides->row : strides->pixel,
-                                  at, CUDA_R_32F, by_row ? CUSPARSE_ORDER_ROW : CUSPARSE_ORDER_COL),
-              "a dense matrix");
+    const csrconv_status status = csrconv_cusparse_check(
+        cusparseCreateDnMat(dense, rows, call->pixels, by_row ? strides->row : strides->pixel, at,
+                            CUDA_R_32F, by_row ? CUSPARSE_ORDER_ROW : CUSPARSE_ORDER_COL),
+        "a dense matrix");
     if (status || call->images == 1)
         return status;
-    return check(cusparseDnMatSetStridedBatch(*dense, (int)call->images, strides->image),
-                 "dense matrices of several images");
+    return csrconv_cusparse_check(
+        cusparseDnMatSetStridedBatch(*dense, (int)call->images, strides->image),
+        "dense matrices of several images");
 }
 
 /* cuSPARSE takes batches only without const; it does not write the lowered matrix. */
@@ -200,19 +78,20 @@ static const float one = 1.0F, zero = 0.0F;
 static csrconv_status buffer_size(const struct csrconv_spmm *s, const struct operands *o,
                                   size_t *bytes)
 {
-    return check(cusparseSpMM_bufferSize(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE,
-                                         CUSPARSE_OPERATION_NON_TRANSPOSE, &one, o->sparse,
-                                         o->lowered, &zero, o->product, CUDA_R_32F, o->algorithm,
-                                         bytes),
-                 "cusparseSpMM_bufferSize");
+    return csrconv_cusparse_check(
+        cusparseSpMM_bufferSize(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE,
+                                CUSPARSE_OPERATION_NON_TRANSPOSE, &one, o->sparse, o->lowered,
+                                &zero, o->product, CUDA_R_32F, o->algorithm, bytes),
+        "cusparseSpMM_bufferSize");
 }
 
 static csrconv_status spmm(const struct csrconv_spmm *s, const struct operands *o, void *buffer)
 {
-    return check(cusparseSpMM(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE,
-                              CUSPARSE_OPERATION_NON_TRANSPOSE, &one, o->sparse, o->lowered, &zero,
-                              o->product, CUDA_R_32F, o->algorithm, buffer),
-                 "cusparseSpMM");
+    return csrconv_cusparse_check(cusparseSpMM(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE,
+                                               CUSPARSE_OPERATION_NON_TRANSPOSE, &one, o->sparse,
+                                               o->lowered, &zero, o->product, CUDA_R_32F,
+                                               o->algorithm, buffer),
+                                  "cusparseSpMM");
 }
 
 static csrconv_status make_buffer(struct csrconv_spmm *s, size_t bytes, void **buffer)
@@ -249,8 +128,9 @@ static csrconv_status preprocess(const struct csrconv_spmm *s, const struct oper
     const cusparseStatus_t status = cusparseSpMM_preprocess(
         s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
         o->sparse, o->lowered, &zero, o->product, CUDA_R_32F, o->algorithm, buffer);
-    return status == CUSPARSE_STATUS_NOT_SUPPORTED ? CSRCONV_OK
-                                                   : check(status, "cusparseSpMM_preprocess");
+    return status == CUSPARSE_STATUS_NOT_SUPPORTED
+               ? CSRCONV_OK
+               : csrconv_cusparse_check(status, "cusparseSpMM_preprocess");
 }
 
 /* The first call of a group on a way, a full one: the matrix and its buffer stay. */
@@ -352,7 +232,8 @@ csrconv_status csrconv_spmm_multiply(void *peer, const struct csrconv_shape *sha
                                      const struct csrconv_multiplication *m)
 {
     struct csrconv_spmm *s = peer;
-    csrconv_status status = check(cusparseSetStream(s->handle, m->stream), "the stream");
+    csrconv_status status =
+        csrconv_cusparse_check(cusparseSetStream(s->handle, m->stream), "the stream");
     for (int64_t g = 0; g < s->groups && !status; g++)
         status = s->group[g].nonzeros ? run_group(s, shape, m, g) : clear_group(shape, m, g);
     return status;

@@ -26,14 +26,19 @@ struct csrconv_spmm {
     size_t buffer_bytes; /* of all buffers */
 };
 
+/* CSRCONV_OK, or a status and a sentence that names what failed. */
+csrconv_status csrconv_cusparse_check(cusparseStatus_t status, const char *what);
+
 /* Fills *spmm, cleared before; csrconv_spmm_free takes it also half-made. */
 csrconv_status csrconv_spmm_make(const struct csrconv_problem *problem,
                                  struct csrconv_memory *memory, struct csrconv_spmm *spmm);
 void csrconv_spmm_free(const struct csrconv_memory *memory, struct csrconv_spmm *spmm);
 
+/* Drops the buffers, and what preprocessing left in them. */
+void csrconv_spmm_forget(void *peer);
+
 /* For csrconv_lowered_conv: the peer is the struct csrconv_spmm, m->kernel a cusparseSpMMAlg_t. */
 csrconv_status csrconv_spmm_multiply(void *peer, const struct csrconv_shape *shape,
                                      const struct csrconv_multiplication *m);
-void csrconv_spmm_forget(void *peer);
 
 #endif
