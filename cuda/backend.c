@@ -47,7 +47,8 @@ csrconv_status csrconv_cuda_usable(int ordinal)
     if (status)
         return status;
     if (ordinal >= count)
-        return csrconv_fail(CSRCONV_NO_DEVICE, "cuda:%d: there are %d GPUs", ordinal, count);
+        return csrconv_fail(CSRCONV_NO_DEVICE, "cuda:%d: there is no such GPU, the last is cuda:%d",
+                            ordinal, count - 1);
     if ((status = csrconv_cuda_enter(ordinal, &previous)))
         return status;
     status = csrconv_cuda_describe(&device);

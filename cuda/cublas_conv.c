@@ -4,7 +4,6 @@
  */
 #include "cublas_conv.h"
 
-#include "cuda_model.h"
 #include "dense.h"
 #include "lowered_conv.h"
 
@@ -124,12 +123,13 @@ static csrconv_status upload_weights(const struct csrconv_weights *weights,
                                      struct csrconv_memory *memory, struct cublas *c)
 {
     const int64_t columns = weights->columns;
+    struct csrconv_memory passing = { .allocator = memory->allocator }; /* not the plan's */
     float *dense = NULL, *rows = NULL;
     csrconv_status status;
     c->weights_row = (columns + ROW_FLOATS - 1) / ROW_FLOATS * ROW_FLOATS;
-    if (!(status = csrconv_dense_weights(weights, memory, &dense)) &&
-        !(status = csrconv_allocate(memory, weights->filters, (size_t)c->weights_row * sizeof *rows,
-                                    (void **)&rows))) {
+    if (!(status = csrconv_dense_weights(weights, &passing, &dense)) &&
+        !(status = csrconv_allocate(&passing, weights->filters,
+                                    (size_t)c->weights_row * sizeof *rows, (void **)&rows))) {
         memset(rows, 0, (size_t)(weights->filters * c->weights_row) * sizeof *rows);
         for (int64_t m = 0; m < weights->filters; m++)
             memcpy(rows + m * c->weights_row, dense + m * columns, (size_t)columns * sizeof *rows);

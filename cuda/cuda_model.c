@@ -28,13 +28,3 @@ double csrconv_cuda_lowering_us(const struct csrconv_shape *shape)
     return (double)shape->g.batch * (double)shape->g.groups * (double)shape->columns *
            (double)shape->out_plane / floats_per_us;
 }
-
-csrconv_status csrconv_cuda_upload_bias(const struct csrconv_problem *problem,
-                                        struct csrconv_memory *memory, float **bias)
-{
-    *bias = NULL;
-    if (!problem->epilogue.bias)
-        return CSRCONV_OK;
-    return csrconv_cuda_upload(memory, problem->epilogue.bias, problem->shape.g.filters,
-                               sizeof(float), (void **)bias);
-}

@@ -20,10 +20,6 @@ double csrconv_cuda_fma_floor_us(const struct csrconv_problem *problem);
 /* Microseconds that the lowered matrix of the whole batch takes to be written and read once. */
 double csrconv_cuda_lowering_us(const struct csrconv_shape *shape);
 
-/* The bias on the device, from memory; *bias = NULL if the problem has none. */
-csrconv_status csrconv_cuda_upload_bias(const struct csrconv_problem *problem,
-                                        struct csrconv_memory *memory, float **bias);
-
 #ifdef __cplusplus
 }
 #endif

@@ -6,8 +6,7 @@ struct pad_args {
     const float *in;
     float *padded;
     int64_t floats; /* of all padded planes, which stand one behind the other */
-    int64_t groups; /* of FLOATS that they touch */
-    int64_t skew;   /* floats of the first group that stand before them */
+    int64_t groups; /* of FLOATS that they take */
     int64_t channels, height, width, top, left;
     int64_t in_batch_stride, padded_plane, padded_h, padded_w;
 };
@@ -56,11 +55,11 @@ static __device__ __forceinline__ float load(const pad_args &a, const place<inde
     return is_inside ? __ldg(p.from + (y * static_cast<index>(a.width) + x)) : 0.0F;
 }
 
-/* A group that hangs over an end. */
+/* A group that hangs over the end. */
 template <typename index>
 static __device__ __forceinline__ void pad_end(const pad_args &a, int64_t first)
 {
-    for (int64_t at = first < 0 ? 0 : first; at < first + FLOATS && at < a.floats; at++)
+    for (int64_t at = first; at < a.floats; at++)
         a.padded[at] = load(a, locate<index>(a, static_cast<index>(at)));
 }
 
@@ -85,8 +84,8 @@ static __global__ void __launch_bounds__(THREADS) pad_planes(const pad_args a)
     const int64_t step = static_cast<int64_t>(gridDim.x) * THREADS;
     int64_t group = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
     for (; group < a.groups; group += step) {
-        const int64_t first = group * FLOATS - a.skew;
-        if (first < 0 || first + FLOATS > a.floats)
+        const int64_t first = group * FLOATS;
+        if (first + FLOATS > a.floats)
             pad_end<index>(a, first);
         else
             pad_group<index>(a, first);
@@ -98,13 +97,11 @@ static pad_args args_of(const struct csrconv_shape *shape, int64_t n, const floa
 {
     const csrconv_geometry *g = &shape->g;
     const int64_t floats = n * shape->padded_image;
-    const int64_t skew = reinterpret_cast<uintptr_t>(padded) / sizeof(float) % FLOATS;
     return {
         .in = in,
         .padded = padded,
         .floats = floats,
-        .groups = (skew + floats - 1) / FLOATS + 1,
-        .skew = skew,
+        .groups = (floats - 1) / FLOATS + 1,
         .channels = g->channels,
         .height = g->height,
         .width = g->width,

@@ -10,7 +10,7 @@ extern "C" {
 
 /*
  * Queues the copy of n images, apart by in_batch_stride, to images of padded_image floats, one
- * behind the other, with their borders set to zero.
+ * behind the other, with their borders set to zero. `padded` is a workspace, aligned to 256 bytes.
  */
 csrconv_status csrconv_cuda_pad_images(const struct csrconv_shape *shape, int64_t n,
                                        const float *in, float *padded, void *stream);

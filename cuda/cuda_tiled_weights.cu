@@ -5,7 +5,6 @@
  * filters; then each thread walks the nonzeros of its filters over its pixels. weight_tiles.h says
  * how a problem is cut.
  */
-#include "cuda_model.h"
 #include "epilogue.cuh"
 #include "runtime.h"
 #include "weight_slices.h"
@@ -27,7 +26,7 @@ struct tiled_weights {
     float *bias;
 };
 
-struct tiled_args {
+struct weights_args {
     const int64_t *starts;
     const csrconv_weight_pair *pairs;
     const float *in;
@@ -46,12 +45,12 @@ struct tiled_args {
 };
 
 /* What a block computes. */
-struct block_place {
+struct weights_place {
     int64_t image, filter_block, group, first_filter; /* first_filter counts in the group */
     int64_t y, x;                                     /* the tile's first output */
 };
 
-static __device__ block_place place_of(const tiled_args &a, int64_t block)
+static __device__ weights_place place_of(const weights_args &a, int64_t block)
 {
     const int64_t filter_block = block % a.filter_blocks;
     const int64_t tile = block / a.filter_blocks % a.tiles;
@@ -66,19 +65,19 @@ static __device__ block_place place_of(const tiled_args &a, int64_t block)
 }
 
 /* Shared memory of a block, in the order of csrconv_weight_tiles_shared_bytes. */
-struct stage {
+struct weights_stage {
     csrconv_weight_pair *pairs;
     int *starts; /* of each filter's pairs */
     float *inputs;
 };
 
-static __device__ stage stage_of(const tiled_args &a, csrconv_weight_pair *shared)
+static __device__ weights_stage stage_of(const weights_args &a, csrconv_weight_pair *shared)
 {
     int *starts = reinterpret_cast<int *>(shared + a.room);
     return { shared, starts, reinterpret_cast<float *>(starts + a.filters + 1) };
 }
 
-static __device__ void bring_weights(const tiled_args &a, int64_t slice, const stage &s)
+static __device__ void bring_weights(const weights_args &a, int64_t slice, const weights_stage &s)
 {
     const int64_t *starts = a.starts + slice * a.filters;
     const int64_t begin = __ldg(starts);
@@ -93,8 +92,8 @@ static __device__ void bring_weights(const tiled_args &a, int64_t slice, const s
  * The inputs of the stage's channels. A thread keeps its place in the plane from channel to
  * channel, so that it finds out only once where that is, and whether it is in a border.
  */
-static __device__ void bring_inputs(const tiled_args &a, const block_place &place, int stage_index,
-                                    const stage &s)
+static __device__ void bring_inputs(const weights_args &a, const weights_place &place,
+                                    int stage_index, const weights_stage &s)
 {
     const int64_t first = static_cast<int64_t>(stage_index) * a.channels;
     const int64_t left = a.group_channels - first;
@@ -116,8 +115,8 @@ static __device__ void bring_inputs(const tiled_args &a, const block_place &plac
 
 /* Adds up the stage's nonzeros; window[p] is where pixel p's window begins in the inputs. */
 template <int PIXELS>
-static __device__ __forceinline__ void multiply(const tiled_args &a, const stage &s, int slot,
-                                                const int (&window)[PIXELS],
+static __device__ __forceinline__ void multiply(const weights_args &a, const weights_stage &s,
+                                                int slot, const int (&window)[PIXELS],
                                                 float (&sums)[SUMS][PIXELS])
 {
 #pragma unroll
@@ -136,7 +135,7 @@ static __device__ __forceinline__ void multiply(const tiled_args &a, const stage
 }
 
 template <int PIXELS>
-static __device__ __forceinline__ void store(const tiled_args &a, const block_place &place,
+static __device__ __forceinline__ void store(const weights_args &a, const weights_place &place,
                                              int slot, int lane, const float (&sums)[SUMS][PIXELS])
 {
 #pragma unroll
@@ -158,10 +157,10 @@ static __device__ __forceinline__ void store(const tiled_args &a, const block_pl
 
 template <int PIXELS>
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
-    convolve_tiled_weights(const tiled_args a)
+    convolve_tiled_weights(const weights_args a)
 {
     extern __shared__ csrconv_weight_pair shared[];
-    const stage s = stage_of(a, shared);
+    const weights_stage s = stage_of(a, shared);
     const int lane = threadIdx.x % a.lanes, slot = threadIdx.x / a.lanes;
     int window[PIXELS]; /* pixels behind the tile's last one compute the first one's sum */
     for (int p = 0; p < PIXELS; p++) {
@@ -170,7 +169,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
                                      pixel % a.tile_w * a.stride_w);
     }
     for (int64_t block = blockIdx.x; block < a.blocks; block += gridDim.x) {
-        const block_place place = place_of(a, block);
+        const weights_place place = place_of(a, block);
         float sums[SUMS][PIXELS] = {};
         for (int i = 0; i < a.stages; i++) {
             bring_weights(a, place.filter_block * a.stages + i, s);
@@ -183,9 +182,9 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     }
 }
 
-typedef void (*tiled_kernel)(tiled_args a);
+typedef void (*weights_kernel)(weights_args a);
 
-static tiled_kernel kernel_of(const csrconv_weight_tiles *tiles)
+static weights_kernel kernel_of(const csrconv_weight_tiles *tiles)
 {
     return tiles->thread_pixels == 1   ? convolve_tiled_weights<1>
            : tiles->thread_pixels == 2 ? convolve_tiled_weights<2>
@@ -196,8 +195,10 @@ static csrconv_status choose(const struct csrconv_problem *problem, csrconv_weig
 {
     csrconv_cuda_device device;
     const csrconv_status status = csrconv_cuda_describe(&device);
+    if (status)
+        return status;
     const csrconv_weight_tile_limits limits = { device.block_shared, device.processors };
-    return status ? status : csrconv_weight_tiles_choose(problem, &limits, tiles);
+    return csrconv_weight_tiles_choose(problem, &limits, tiles);
 }
 
 static csrconv_status tiled_weights_refuse(const struct csrconv_algorithm *,
@@ -303,7 +304,7 @@ static int position_threads(int64_t plane)
     return threads;
 }
 
-static tiled_args args_of(const tiled_weights *w, const struct csrconv_run *run)
+static weights_args args_of(const tiled_weights *w, const struct csrconv_run *run)
 {
     const struct csrconv_shape *shape = run->shape;
     const csrconv_geometry *g = &shape->g;
@@ -350,7 +351,7 @@ static csrconv_status tiled_weights_execute(const void *state, const struct csrc
 {
     const tiled_weights *w = static_cast<const tiled_weights *>(state);
     const size_t bytes = static_cast<size_t>(csrconv_weight_tiles_shared_bytes(&w->tiles));
-    const tiled_args a = args_of(w, run);
+    const weights_args a = args_of(w, run);
     kernel_of(&w->tiles)<<<csrconv_cuda_grid(a.blocks), THREADS, bytes,
                            static_cast<cudaStream_t>(run->stream)>>>(a);
     return csrconv_cuda_launched("cuda_tiled_weights");

@@ -8,19 +8,20 @@
 
 /* Filters are images of group_channels planes of R * S; those behind the last are zeros. */
 static csrconv_status convert_weights(const struct csrconv_shape *shape, const float *dense,
-                                      struct csrconv_memory *memory,
                                       struct csrconv_cudnn_winner *winner, cudaStream_t stream)
 {
+    struct csrconv_memory counted = { 0 };
     const struct csrconv_cudnn_sizes sizes = csrconv_cudnn_sizes(shape, &winner->format);
     const struct csrconv_cuda_images filters = { shape->g.filters, shape->group_channels,
                                                  shape->g.kernel_h * shape->g.kernel_w,
                                                  shape->columns, sizes.weights[1] };
     const size_t bytes = csrconv_cudnn_bytes(sizes.weights, &winner->format);
     csrconv_status status;
-    if ((status = csrconv_cuda_allocate(memory, (int64_t)bytes, 1, &winner->weights)) ||
+    if ((status = csrconv_cuda_allocate(&counted, (int64_t)bytes, 1, &winner->weights)) ||
         (status =
              csrconv_cuda_check(cudaMemsetAsync(winner->weights, 0, bytes, stream), "the weights")))
         return status;
+    winner->weights_bytes = counted.bytes;
     return csrconv_cuda_to_format(&winner->format, &filters, dense, winner->weights, stream);
 }
 
@@ -43,19 +44,19 @@ static int64_t largest_workspace(const struct csrconv_cudnn_plans *plans)
 
 /* The input's bytes make small positive numbers in both types, float32 and float16. */
 static csrconv_status furnish(const struct csrconv_shape *shape,
-                              const struct csrconv_cuda_format *format,
-                              struct csrconv_memory *memory, struct arena *arena,
+                              const struct csrconv_cuda_format *format, struct arena *arena,
                               cudaStream_t stream)
 {
     const int small = 0x3c;
+    struct csrconv_memory passing = { 0 }; /* not the plan's */
     const struct csrconv_cudnn_sizes sizes = csrconv_cudnn_sizes(shape, format);
     const size_t in_bytes = csrconv_cudnn_bytes(sizes.in, format);
     const size_t out_bytes = csrconv_cudnn_bytes(sizes.out, format);
     csrconv_status status;
-    if ((status = csrconv_cuda_allocate(memory, (int64_t)in_bytes, 1, &arena->in)) ||
-        (status = csrconv_cuda_allocate(memory, (int64_t)out_bytes, 1, &arena->out)) ||
-        (status =
-             csrconv_cuda_allocate(memory, largest_workspace(&arena->plans), 1, &arena->workspace)))
+    if ((status = csrconv_cuda_allocate(&passing, (int64_t)in_bytes, 1, &arena->in)) ||
+        (status = csrconv_cuda_allocate(&passing, (int64_t)out_bytes, 1, &arena->out)) ||
+        (status = csrconv_cuda_allocate(&passing, largest_workspace(&arena->plans), 1,
+                                        &arena->workspace)))
         return status;
     return csrconv_cuda_check(cudaMemsetAsync(arena->in, small, in_bytes, stream), "a contest");
 }
@@ -105,13 +106,12 @@ static csrconv_status compete(struct arena *arena, struct csrconv_cudnn_winner *
 }
 
 static csrconv_status hold(const struct csrconv_problem *problem, const float *dense,
-                           struct csrconv_memory *memory, struct arena *arena,
-                           struct csrconv_cudnn_winner *winner, cudaStream_t stream)
+                           struct arena *arena, struct csrconv_cudnn_winner *winner,
+                           cudaStream_t stream)
 {
-    struct csrconv_memory transient = { .allocator = memory->allocator };
     csrconv_status status;
-    if ((status = convert_weights(&problem->shape, dense, memory, winner, stream)) ||
-        (status = furnish(&problem->shape, &winner->format, &transient, arena, stream)) ||
+    if ((status = convert_weights(&problem->shape, dense, winner, stream)) ||
+        (status = furnish(&problem->shape, &winner->format, arena, stream)) ||
         (status = csrconv_cuda_check(cudaStreamSynchronize(stream), "a contest")))
         return status;
     arena->weights = winner->weights;
@@ -120,8 +120,7 @@ static csrconv_status hold(const struct csrconv_problem *problem, const float *d
 
 csrconv_status csrconv_cudnn_contest(cudnnHandle_t handle, const struct csrconv_problem *problem,
                                      const struct csrconv_cudnn_math *math, const float *dense,
-                                     bool is_nhwc, struct csrconv_memory *memory,
-                                     struct csrconv_cudnn_winner *winner)
+                                     bool is_nhwc, struct csrconv_cudnn_winner *winner)
 {
     struct arena arena = { .handle = handle };
     cudaStream_t stream = NULL;
@@ -134,7 +133,7 @@ csrconv_status csrconv_cudnn_contest(cudnnHandle_t handle, const struct csrconv_
         !(status = csrconv_cudnn_plans_build(handle, &arena.plans)) &&
         !(status = csrconv_cuda_check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
                                       "a contest")))
-        status = hold(problem, dense, memory, &arena, winner, stream);
+        status = hold(problem, dense, &arena, winner, stream);
     csrconv_cuda_free(arena.in);
     csrconv_cuda_free(arena.out);
     csrconv_cuda_free(arena.workspace);

@@ -9,7 +9,8 @@ struct csrconv_cudnn_winner {
     struct csrconv_cudnn_graph graph;
     struct csrconv_cudnn_plan plan;
     void *weights; /* on the device, in the format */
-    int rivals;    /* plans that were timed, this one too */
+    size_t weights_bytes;
+    int rivals; /* plans that were timed, this one too */
     double us;
 };
 
@@ -20,8 +21,7 @@ struct csrconv_cudnn_winner {
  */
 csrconv_status csrconv_cudnn_contest(cudnnHandle_t handle, const struct csrconv_problem *problem,
                                      const struct csrconv_cudnn_math *math, const float *dense,
-                                     bool is_nhwc, struct csrconv_memory *memory,
-                                     struct csrconv_cudnn_winner *winner);
+                                     bool is_nhwc, struct csrconv_cudnn_winner *winner);
 
 void csrconv_cudnn_winner_free(struct csrconv_cudnn_winner *winner);
 

@@ -6,7 +6,6 @@
  */
 #include "cudnn_conv.h"
 
-#include "cuda_model.h"
 #include "cudnn_contest.h"
 #include "dense.h"
 #include "peer_epilogue.h"
@@ -108,15 +107,15 @@ static bool is_fatal(csrconv_status status)
 
 static csrconv_status hold_contests(const struct csrconv_cudnn_math *math,
                                     const struct csrconv_problem *problem, const float *dense,
-                                    struct csrconv_memory *memory, struct cudnn *c)
+                                    struct cudnn *c)
 {
     struct csrconv_cudnn_winner other;
     csrconv_status second;
     const csrconv_status first =
-        csrconv_cudnn_contest(c->handle, problem, math, dense, false, memory, &c->winner);
+        csrconv_cudnn_contest(c->handle, problem, math, dense, false, &c->winner);
     if (is_fatal(first))
         return first;
-    second = csrconv_cudnn_contest(c->handle, problem, math, dense, true, memory, &other);
+    second = csrconv_cudnn_contest(c->handle, problem, math, dense, true, &other);
     keep_faster(&c->winner, &other);
     return first || is_fatal(second) ? second : CSRCONV_OK;
 }
@@ -128,7 +127,8 @@ static csrconv_status choose(const struct csrconv_cudnn_math *math,
     float *dense;
     csrconv_status status = upload_dense(problem, memory, &dense);
     if (!status)
-        status = hold_contests(math, problem, dense, memory, c);
+        status = hold_contests(math, problem, dense, c);
+    memory->bytes += c->winner.weights_bytes;
     csrconv_cuda_free(dense);
     return status;
 }

@@ -197,7 +197,7 @@ static csrconv_status find_in(const struct csrconv_cudnn_graph *graph, const str
             csrconv_cudnn_get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
                               CUDNN_TYPE_BACKEND_DESCRIPTOR, MOST_PROPOSALS, &count, proposals);
     status = csrconv_cudnn_check(failure, "its proposals");
-    for (int64_t i = 0; i < count && i < MOST_PROPOSALS && !status; i++) {
+    for (int64_t i = 0; i < count && !status; i++) {
         if (plans->count == CSRCONV_CUDNN_MOST_PLANS)
             break;
         choice.only_new_engines = plans->count >= full;

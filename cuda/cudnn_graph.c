@@ -61,8 +61,12 @@ cudnnStatus_t csrconv_cudnn_get(cudnnBackendDescriptor_t from, cudnnBackendAttri
                                 cudnnBackendAttributeType_t type, int64_t most, int64_t *count,
                                 void *values)
 {
+    cudnnStatus_t status;
     *count = 0;
-    return cudnnBackendGetAttribute(from, name, type, most, count, values);
+    status = cudnnBackendGetAttribute(from, name, type, most, count, values);
+    if (*count > most)
+        *count = most;
+    return status;
 }
 
 void csrconv_cudnn_free(cudnnBackendDescriptor_t descriptor)

@@ -24,7 +24,7 @@ csrconv_status csrconv_cudnn_make(cudnnBackendDescriptorType_t type, const char 
                                   const struct csrconv_cudnn_attribute *attributes, int count,
                                   cudnnBackendDescriptor_t *out);
 
-/* At most `most` values of an attribute; *count = how many there are, 0 after a failure. */
+/* At most `most` values of an attribute; *count = how many it gave, 0 after a failure. */
 cudnnStatus_t csrconv_cudnn_get(cudnnBackendDescriptor_t from, cudnnBackendAttributeName_t name,
                                 cudnnBackendAttributeType_t type, int64_t most, int64_t *count,
                                 void *values);

@@ -14,7 +14,7 @@ enum { CSRCONV_CUDNN_KNOBS_BYTES = 192 };
 
 /* One way to run a graph: an engine with its knobs set. */
 struct csrconv_cudnn_plan {
-    cudnnBackendDescriptor_t config, plan; /* plan is NULL before csrconv_cudnn_plan_build */
+    cudnnBackendDescriptor_t config, plan; /* plan is NULL before csrconv_cudnn_plans_build */
     int64_t engine;
     int64_t workspace_bytes;
     unsigned notes;                        /* bit n: cudnnBackendNumericalNote_t n */

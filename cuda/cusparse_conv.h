@@ -11,8 +11,7 @@ struct csrconv_cusparse_traits {
 
 /* Which promises of csrconv_execute cannot be kept. */
 #define CSRCONV_CUSPARSE_LIMITS                                                                    \
-    "a plan's executes share a handle and buffers of cuSPARSE: one at a time, and one stream at "  \
-    "a "                                                                                           \
+    "a plan's executes share a handle and buffers of cuSPARSE: one at a time, one stream at a "    \
     "time; cuSPARSE allocates on the host inside; some of its algorithms add in no fixed order"
 
 csrconv_status csrconv_cusparse_refuse(const struct csrconv_algorithm *self,

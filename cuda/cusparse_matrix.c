@@ -77,6 +77,7 @@ csrconv_status csrconv_spmm_make(const struct csrconv_problem *problem,
                                  struct csrconv_memory *memory, struct csrconv_spmm *spmm)
 {
     const int64_t filters = problem->shape.group_filters;
+    struct csrconv_memory passing = { .allocator = memory->allocator }; /* not the plan's */
     struct parts p = { .rows = problem->shape.g.groups * (filters + 1) };
     csrconv_status status;
     spmm->groups = problem->shape.g.groups;
@@ -85,9 +86,9 @@ csrconv_status csrconv_spmm_make(const struct csrconv_problem *problem,
              csrconv_allocate(memory, spmm->groups, sizeof *spmm->group, (void **)&spmm->group)))
         return status;
     p.entries = place_groups(problem->weights, filters, spmm);
-    if (!(status = csrconv_allocate(memory, p.rows, sizeof *p.indptr, (void **)&p.indptr)) &&
-        !(status = csrconv_allocate(memory, p.entries, sizeof *p.indices, (void **)&p.indices)) &&
-        !(status = csrconv_allocate(memory, p.entries, sizeof *p.values, (void **)&p.values))) {
+    if (!(status = csrconv_allocate(&passing, p.rows, sizeof *p.indptr, (void **)&p.indptr)) &&
+        !(status = csrconv_allocate(&passing, p.entries, sizeof *p.indices, (void **)&p.indices)) &&
+        !(status = csrconv_allocate(&passing, p.entries, sizeof *p.values, (void **)&p.values))) {
         fill_parts(problem->weights, filters, spmm, &p);
         status = upload(&p, memory, spmm);
     }

@@ -100,6 +100,16 @@ csrconv_status csrconv_cuda_upload(struct csrconv_memory *memory, const void *fr
     return csrconv_cuda_check(copy_up(*out, from, (size_t)count * size), "copy to the GPU");
 }
 
+csrconv_status csrconv_cuda_upload_bias(const struct csrconv_problem *problem,
+                                        struct csrconv_memory *memory, float **bias)
+{
+    *bias = NULL;
+    if (!problem->epilogue.bias)
+        return CSRCONV_OK;
+    return csrconv_cuda_upload(memory, problem->epilogue.bias, problem->shape.g.filters,
+                               sizeof(float), (void **)bias);
+}
+
 void csrconv_cuda_free(void *device)
 {
     if (device && cudaFree(device))

@@ -38,6 +38,10 @@ csrconv_status csrconv_cuda_allocate(struct csrconv_memory *memory, int64_t coun
 csrconv_status csrconv_cuda_upload(struct csrconv_memory *memory, const void *from, int64_t count,
                                    size_t size, void **out);
 
+/* The same of a problem's bias; *bias = NULL if the problem has none. */
+csrconv_status csrconv_cuda_upload_bias(const struct csrconv_problem *problem,
+                                        struct csrconv_memory *memory, float **bias);
+
 /* NULL is accepted. */
 void csrconv_cuda_free(void *device);
 

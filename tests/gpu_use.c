@@ -1,7 +1,7 @@
 /*
- * What callers rely on when they use plans on a real GPU: their current device and their own errors
- * are left alone, executes can be captured in graphs, queued on streams of their own, and called
- * from several threads at once.
+ * What callers rely on when they use plans on a real GPU: their current device is left alone, an
+ * execute is not blamed for their own errors, it can be captured in graphs, queued on streams of
+ * their own, and called from several threads at once.
  */
 #include "gpu_fixture.h"
 
@@ -141,7 +141,7 @@ static void the_current_device_is_left_alone(void **state)
     each_cuda_algorithm(leaves_the_current_device);
 }
 
-static void errors_of_the_caller_stay_the_caller_s(void **state)
+static void errors_of_the_caller_are_not_the_execute_s(void **state)
 {
     (void)state;
     each_cuda_algorithm(is_not_blamed_for_other_errors);
@@ -169,7 +169,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_current_device_is_left_alone),
-        cmocka_unit_test(errors_of_the_caller_stay_the_caller_s),
+        cmocka_unit_test(errors_of_the_caller_are_not_the_execute_s),
         cmocka_unit_test(executes_are_captured_and_replayed),
         cmocka_unit_test(executes_follow_their_stream),
         cmocka_unit_test(two_threads_share_a_plan),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs a build into an empty folder and builds the example of the README against it, once
-# through pkg-config and once through CMake.
+# Installs a build into an empty folder and builds the example of the README against it: through
+# pkg-config with the shared library and with the static one, and through CMake.
 #
 #   tests/install.sh BUILD SOURCE
 set -euo pipefail
@@ -43,6 +43,14 @@ read -ra libs < <(pkg-config --libs csrconv)
 "${CC:-cc}" -std=c11 -Wall -Wextra -pedantic -Werror "${cflags[@]}" "$source/tests/example.c" \
     -o "$root/by-pkg-config" "${libs[@]}" || fail "the example does not build through pkg-config"
 runs "$root/by-pkg-config"
+
+archive=$libdir/libcsrconv.a
+if [ -f "$archive" ]; then
+    read -ra libs < <(pkg-config --static --libs csrconv)
+    "${CC:-cc}" -std=c11 "${cflags[@]}" "$source/tests/example.c" -o "$root/static" \
+        "${libs[@]/#-lcsrconv/$archive}" || fail "the example does not link the static library"
+    [ "$("$root/static")" = "1 2" ] || fail "the example with the static library fails"
+fi
 
 if command -v cmake >/dev/null; then
     mkdir "$root/cmake"

@@ -91,11 +91,10 @@ static csrconv_status hold(struct csrconv_cudnn_winner *winner)
     static const struct csrconv_cudnn_math math = { .is_half = true, .is_tensor_core = true };
     const csrconv_geometry geometry = geometry_of(64, 14, 14, 96, 3, 3);
     struct csrconv_problem problem = { .weights = NULL };
-    struct csrconv_memory memory = { 0 };
     if (!described_gpu)
         skip();
     assert_ok(csrconv_shape_init(&problem.shape, &geometry));
-    return csrconv_cudnn_contest(NULL, &problem, &math, NULL, true, &memory, winner);
+    return csrconv_cudnn_contest(NULL, &problem, &math, NULL, true, winner);
 }
 
 static void the_best_plan_is_kept(void **state)

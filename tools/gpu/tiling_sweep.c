@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 9, MOST = 100000 };
+enum { RUNS = 9, UNTIMED = 2, EXECUTES = 4 /* in a run */, MOST = 100000 };
 
 struct list {
     struct csrconv_block_tiling *tilings;
@@ -44,27 +44,36 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of single runs, in microseconds; less than 0 if it fails. */
-static double time_tiling(const struct csrconv_prepared *prepared, const struct csrconv_run *run)
+static int time_run(const struct csrconv_prepared *prepared, const struct csrconv_run *run,
+                    const cudaEvent_t events[2], float *ms)
 {
     const struct csrconv_algorithm *tiled = csrconv_find_algorithm("cuda_tiled", NULL);
-    cudaEvent_t start, end;
-    float ms[RUNS + 2];
-    cudaEventCreate(&start);
-    cudaEventCreate(&end);
-    for (int i = 0; i < RUNS + 2; i++) {
-        cudaEventRecord(start, run->stream);
-        for (int k = 0; k < 4; k++)
-            if (tiled->execute(prepared->state, run))
-                return -1.0;
-        cudaEventRecord(end, run->stream);
-        if (cudaStreamSynchronize(run->stream) || cudaEventElapsedTime(&ms[i], start, end))
-            return -1.0;
-    }
-    cudaEventDestroy(start);
-    cudaEventDestroy(end);
-    qsort(ms + 2, RUNS, sizeof *ms, ascending);
-    return (double)ms[2 + RUNS / 2] * 1e3 / 4.0;
+    if (cudaEventRecord(events[0], run->stream))
+        return EXIT_WRONG;
+    for (int i = 0; i < EXECUTES; i++)
+        if (tiled->execute(prepared->state, run))
+            return EXIT_WRONG;
+    return cudaEventRecord(events[1], run->stream) || cudaStreamSynchronize(run->stream) ||
+                   cudaEventElapsedTime(ms, events[0], events[1])
+               ? EXIT_WRONG
+               : EXIT_DONE;
+}
+
+/* The median of an execute, in microseconds; less than 0 if it fails. */
+static double time_tiling(const struct csrconv_prepared *prepared, const struct csrconv_run *run)
+{
+    cudaEvent_t events[2] = { NULL, NULL };
+    float ms[UNTIMED + RUNS];
+    int code = cudaEventCreate(&events[0]) || cudaEventCreate(&events[1]) ? EXIT_WRONG : EXIT_DONE;
+    for (int i = 0; i < UNTIMED + RUNS && !code; i++)
+        code = time_run(prepared, run, events, &ms[i]);
+    for (int i = 0; i < 2; i++)
+        if (events[i])
+            cudaEventDestroy(events[i]);
+    if (code)
+        return -1.0;
+    qsort(ms + UNTIMED, RUNS, sizeof *ms, ascending);
+    return (double)ms[UNTIMED + RUNS / 2] * 1e3 / EXECUTES;
 }
 
 static void print_row(const char *name, double sparsity, const struct csrconv_block_tiling *t,
@@ -89,8 +98,8 @@ static int differs(struct stage *stage, float *first, int is_first)
     return memcmp(first, stage->result.block, bytes) != 0;
 }
 
-static void sweep(const char *name, double sparsity, int64_t count, struct stage *stage,
-                  struct csrconv_plan *plan)
+static int sweep(const char *name, double sparsity, int64_t count, struct stage *stage,
+                 struct csrconv_plan *plan)
 {
     static struct csrconv_block_tiling tilings[MOST];
     struct csrconv_problem problem = plan->problem;
@@ -105,8 +114,11 @@ static void sweep(const char *name, double sparsity, int64_t count, struct stage
                                      .stream = stage->place->stream() };
     float *first = malloc((size_t)stage->result.block_floats * sizeof *first);
     problem.weights = stage->workload->weights;
-    if (!first || csrconv_tiled_machine(&machine))
-        return;
+    if (!first || csrconv_tiled_machine(&machine)) {
+        const char *why = first ? csrconv_last_error() : "no room for an output";
+        free(first);
+        return complain(EXIT_WRONG, name, "%s", why);
+    }
     csrconv_block_tiling_each(&problem, &machine, keep, &list);
     qsort(tilings, (size_t)list.count, sizeof *tilings, by_estimate);
     for (int64_t i = 0; i < list.count && i < count; i++) {
@@ -119,6 +131,7 @@ static void sweep(const char *name, double sparsity, int64_t count, struct stage
         csrconv_find_algorithm("cuda_tiled", NULL)->destroy(&plan->memory, prepared.state);
     }
     free(first);
+    return EXIT_DONE;
 }
 
 static int sweep_problem(const char *text, double sparsity, int64_t count)
@@ -140,7 +153,7 @@ static int sweep_problem(const char *text, double sparsity, int64_t count)
     if (csrconv_plan_create(workload.weights, &workload.geometry, &plan_options, &plan))
         code = complain(EXIT_WRONG, text, "%s", csrconv_last_error());
     else
-        sweep(text, sparsity, count, &stage, plan);
+        code = sweep(text, sparsity, count, &stage, plan);
     csrconv_plan_destroy(&plan);
     stage_free(&stage);
     workload_free(&workload);
@@ -150,9 +163,13 @@ static int sweep_problem(const char *text, double sparsity, int64_t count)
 int main(int argc, char **argv)
 {
     int code = EXIT_DONE;
+    if (argc < 4)
+        code = complain(EXIT_BAD, "usage", "tiling_sweep SPARSITY COUNT PROBLEM ...");
     printf("problem,sparsity,filters,pixels,filter_ways,pixel_ways,images,rows,columns,vector,"
            "stages,stage_channels,ring,residents,blocks,estimate_us,us,differs\n");
     for (int i = 3; i < argc && !code; i++)
         code = sweep_problem(argv[i], atof(argv[1]), atoll(argv[2]));
+    if (code)
+        fprintf(stderr, "tiling_sweep: %s\n", complaint());
     return code;
 }

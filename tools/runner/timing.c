@@ -33,7 +33,8 @@ static const struct place *place_of_row(const struct timing *timing)
 static int take_sample(const struct place *place, const struct row *row, double *us)
 {
     const int code = place->replay(row, us);
-    *us /= (double)row->count;
+    if (!code)
+        *us /= (double)row->count;
     return code;
 }
 
