@@ -24,7 +24,7 @@ const struct csrconv_block_kernel csrconv_block_kernels[CSRCONV_BLOCK_KERNELS] =
 
 enum { MOST_RING = 4, CUTS = 4, WARP = 32, REGISTERS = 65536, MOST_RESIDENT = 2 };
 
-static const int64_t barrier_bytes = 256; /* before the ring: two barriers for each of its stages */
+static const int64_t barrier_bytes = 256; /* three for each stage of the ring, and room to align */
 static const int64_t reserved_bytes = 1024; /* of each block, by the system */
 
 static int64_t round_up_quotient(int64_t a, int64_t b)

@@ -3,7 +3,6 @@
  * and outputs in each lane, weights streamed once for all outputs of a warp. tiled_kernel.cuh has
  * the kernel; block_tiling.c chooses how a convolution is cut, row_streams.c lays out the weights.
  */
-#include "cuda_model.h"
 #include "cuda_tiled.h"
 #include "runtime.h"
 #include "tiled_kernel.cuh"
@@ -104,28 +103,30 @@ static csrconv_status upload_streams(const struct csrconv_problem *problem,
                                      struct csrconv_memory *memory, tiled *t)
 {
     const int64_t filters = csrconv_block_kernels[t->tiling.kernel].filters;
+    csrconv_memory scratch = *memory; /* not the plan's: gone when the copies are done */
     csrconv_row_streams s;
-    csrconv_status status = csrconv_row_streams_make(problem, &t->tiling, memory, &s);
+    csrconv_status status = csrconv_row_streams_make(problem, &t->tiling, &scratch, &s);
     if (!status)
         status = upload(memory, s.quads, s.start[s.warps] + CSRCONV_QUADS_AHEAD, &t->quads);
     if (!status)
         status = upload(memory, s.start, s.warps + 1, &t->start);
     if (!status)
         status = upload(memory, s.filter, s.warps * filters, &t->filter);
-    csrconv_row_streams_free(memory, &s);
+    csrconv_row_streams_free(&scratch, &s);
     return status;
 }
 
 static csrconv_status upload_places(struct csrconv_memory *memory, tiled *t)
 {
     const int64_t words = csrconv_block_words(&t->tiling);
+    csrconv_memory scratch = *memory;
     void *places;
-    csrconv_status status = csrconv_allocate(memory, words, sizeof(int32_t), &places);
+    csrconv_status status = csrconv_allocate(&scratch, words, sizeof(int32_t), &places);
     if (status)
         return status;
     csrconv_patch_places(&t->tiling.patch, words, static_cast<int32_t *>(places));
     status = upload(memory, static_cast<int32_t *>(places), words, &t->places);
-    csrconv_release(memory, places);
+    csrconv_release(&scratch, places);
     return status;
 }
 
@@ -134,10 +135,11 @@ static csrconv_status upload_phases(const struct csrconv_shape *shape,
                                     struct csrconv_memory *memory, tiled *t)
 {
     const int64_t rows = shape->g.stride_h, columns = shape->g.stride_w;
+    csrconv_memory scratch = *memory;
     void *phases;
     if (rows == 1 && columns == 1)
         return CSRCONV_OK;
-    csrconv_status status = csrconv_allocate(memory, rows + columns, sizeof(int32_t), &phases);
+    csrconv_status status = csrconv_allocate(&scratch, rows + columns, sizeof(int32_t), &phases);
     if (status)
         return status;
     int32_t *of_rows = static_cast<int32_t *>(phases), *of_columns = of_rows + rows;
@@ -146,7 +148,7 @@ static csrconv_status upload_phases(const struct csrconv_shape *shape,
     status = upload(memory, of_rows, rows, &t->row_phases);
     if (!status)
         status = upload(memory, of_columns, columns, &t->column_phases);
-    csrconv_release(memory, phases);
+    csrconv_release(&scratch, phases);
     return status;
 }
 
