@@ -17,7 +17,8 @@ struct csrconv_tile_place {
 /*
  * The sums of one filter over one segment and one tile of a fixed number of vectors: to = start +
  * sum of value * inputs[offset ...]. start is NULL for sums that start from the bias; start and to
- * may be the same, and are aligned as a vector.
+ * may be the same, and are aligned as a vector. next: the sums that come after these, to be
+ * fetched.
  */
 typedef void (*csrconv_tile_kernel)(const struct csrconv_tile_place *place,
                                     const struct csrconv_nonzero *begin,

@@ -195,8 +195,12 @@ static void check_large_outputs(const csrconv_algorithm *algorithm)
     const int64_t floats = csrconv_cache_bytes(3) / (int64_t)sizeof(float);
     const int64_t pixels = 100 * 1000 + 1, size = 28;
     csrconv_geometry g = geometry_of(1, 1, pixels, floats / pixels + 1, 1, 1);
-    if (algorithm->prepare != csrconv_tiled_prepare || floats > (100 << 20) / (int)sizeof(float))
+    if (algorithm->prepare != csrconv_tiled_prepare)
         return;
+    if (floats > (100 << 20) / (int)sizeof(float)) {
+        print_message("skipped: a last cache of %lld floats\n", (long long)floats);
+        return;
+    }
     check_against_direct(algorithm, &g);
     g = geometry_of(64, size, size, floats / 8 / (32 * size * size) + 1, 3, 3);
     g.pad_top = g.pad_left = g.pad_bottom = g.pad_right = 1;
