@@ -73,9 +73,20 @@ static void weight_dims(const struct csrconv_shape *shape, int64_t dims[5], int 
     memcpy(dims, all + (5 - *rank), (size_t)*rank * sizeof *dims);
 }
 
-static csrconv_status describe(const struct csrconv_shape *shape, enum csrconv_onednn_kind kind,
+/* A primitive divides its work for as many threads as there are when it is made. */
+static void set_threads(const struct csrconv_team *team)
+{
+#ifdef _OPENMP
+    omp_set_num_threads(team->threads);
+#else
+    (void)team;
+#endif
+}
+
+static csrconv_status describe(const struct csrconv_problem *problem, enum csrconv_onednn_kind kind,
                                struct onednn *o)
 {
+    const struct csrconv_shape *shape = &problem->shape;
     const csrconv_geometry *g = &shape->g;
     const int64_t in[4] = { g->batch, g->channels, g->height, g->width };
     const int64_t out[4] = { g->batch, g->filters, shape->out_h, shape->out_w };
@@ -89,6 +100,7 @@ static csrconv_status describe(const struct csrconv_shape *shape, enum csrconv_o
     int64_t dims[5];
     int rank;
     csrconv_status status;
+    set_threads(&problem->team);
     weight_dims(shape, dims, &rank);
     if ((status = plain_desc(&o->plain_in, in)) || (status = plain_desc(&o->plain_out, out)) ||
         (status = any_desc(&in_desc, 4, in)) || (status = any_desc(&out_desc, 4, out)) ||
@@ -124,7 +136,7 @@ csrconv_status csrconv_onednn_refuse(const struct csrconv_algorithm *self,
                                      const struct csrconv_problem *problem)
 {
     struct onednn o = { 0 };
-    const csrconv_status status = describe(&problem->shape, kind_of(self), &o);
+    const csrconv_status status = describe(problem, kind_of(self), &o);
     release(&o);
     return status;
 }
@@ -224,7 +236,7 @@ csrconv_status csrconv_onednn_prepare(const struct csrconv_algorithm *self,
         return status;
     o = prepared->state;
     memset(o, 0, sizeof *o);
-    if ((status = describe(&problem->shape, kind_of(self), o)) ||
+    if ((status = describe(problem, kind_of(self), o)) ||
         (status = check(dnnl_stream_create(&o->stream, o->engine, dnnl_stream_default_flags),
                         "the stream")) ||
         (status = check(dnnl_primitive_create(&o->convolution, o->convolution_desc),
@@ -254,15 +266,6 @@ void csrconv_onednn_destroy(const struct csrconv_memory *memory, void *state)
     csrconv_release(memory, o);
 }
 
-static void set_threads(const struct csrconv_run *run)
-{
-#ifdef _OPENMP
-    omp_set_num_threads(run->team->threads);
-#else
-    (void)run;
-#endif
-}
-
 static char *part(const struct csrconv_run *run, size_t at)
 {
     return (char *)run->workspace + at;
@@ -275,7 +278,7 @@ csrconv_status csrconv_onednn_lay_out(const void *state, const struct csrconv_ru
     const struct csrconv_shape *shape = run->shape;
     float *staged = (float *)(void *)part(run, o->staged_at);
     const size_t image = (size_t)shape->in_image * sizeof(float);
-    set_threads(run);
+    set_threads(run->team);
     for (int64_t n = 0; n < shape->g.batch; n++) {
         if (n < run->n)
             memcpy(staged + n * shape->in_image, run->in + n * shape->g.in_batch_stride, image);
@@ -291,7 +294,7 @@ csrconv_status csrconv_onednn_compute(const void *state, const struct csrconv_ru
     const struct onednn *o = state;
     dnnl_memory_t in = NULL, out = NULL;
     csrconv_status status;
-    set_threads(run);
+    set_threads(run->team);
     if (!(status = check(
               dnnl_memory_create(&in, inner(o, dnnl_query_src_md), o->engine, part(run, o->in_at)),
               "the input")) &&
