@@ -82,10 +82,14 @@ stage_sanitizers() {
     local options='halt_on_error=1:abort_on_error=1:print_stacktrace=1'
     CC=clang configure sanitizers --buildtype=debugoptimized -Dopenblas=enabled \
         -Donednn=disabled -Dcuda=disabled -Db_sanitize=address,undefined -Db_lundef=false &&
-        compile sanitizers &&
-        ASAN_OPTIONS=$options:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=$options \
-            LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0 \
-            run_tests sanitizers --timeout-multiplier 4
+        compile sanitizers || return
+    export ASAN_OPTIONS=$options:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=$options
+    export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
+    run_tests sanitizers --timeout-multiplier 4 && return
+    # Its tracer crashes once in a while when threads end beside it: that is no leak.
+    grep -q 'LeakSanitizer has encountered a fatal error' "$builds/sanitizers.tests" || return 1
+    rm "$builds/counts"
+    run_tests sanitizers --timeout-multiplier 4
 }
 
 # ThreadSanitizer does not see through an OpenMP runtime: the threads are the test's own.
