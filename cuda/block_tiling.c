@@ -7,20 +7,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-/*
- * Sums in registers from few, where there is little to do, to as many as registers hold. 16 + 4
- * warps of 96 registers, or 8 + 4 of 168, are what a multiprocessor's 65,536 registers allow.
- */
-const struct csrconv_block_kernel csrconv_block_kernels[CSRCONV_BLOCK_KERNELS] = {
-    { 1, 1, 640, 96 },   { 1, 2, 640, 96 },  { 1, 4, 640, 96 },   { 1, 8, 640, 96 },
-    { 2, 4, 640, 96 },   { 2, 7, 640, 96 },  { 2, 8, 640, 96 },   { 2, 12, 640, 96 },
-    { 2, 13, 640, 96 },  { 2, 14, 640, 96 }, { 2, 16, 512, 128 }, { 4, 2, 640, 96 },
-    { 4, 4, 640, 96 },   { 4, 5, 640, 96 },  { 4, 6, 640, 96 },   { 4, 7, 640, 96 },
-    { 4, 8, 640, 96 },   { 4, 10, 640, 96 }, { 4, 12, 512, 128 }, { 4, 13, 512, 128 },
-    { 4, 14, 512, 128 }, { 8, 1, 640, 96 },  { 8, 2, 640, 96 },   { 8, 3, 640, 96 },
-    { 8, 4, 640, 96 },   { 8, 5, 640, 96 },  { 8, 6, 640, 96 },   { 8, 7, 640, 96 },
-    { 8, 8, 512, 128 },
-};
+#define ENTRY(filters, pixels, threads, registers) { filters, pixels, threads, registers },
+const struct csrconv_block_kernel csrconv_block_kernels[] = { CSRCONV_EACH_BLOCK_KERNEL(ENTRY) };
+#undef ENTRY
+_Static_assert(sizeof csrconv_block_kernels ==
+                   CSRCONV_BLOCK_KERNELS * sizeof *csrconv_block_kernels,
+               "CSRCONV_BLOCK_KERNELS counts the list");
 
 enum { MOST_RING = 4, CUTS = 4, WARP = 32, REGISTERS = 65536, MOST_RESIDENT = 2 };
 

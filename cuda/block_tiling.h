@@ -19,6 +19,22 @@ struct csrconv_block_kernel {
     int registers;    /* at the most, for each thread */
 };
 
+/*
+ * All of them, as the members above: from few sums, where there is little to do, to as many as
+ * registers hold. 20 warps of 96 registers, or 16 of 128, take the 65,536 of a multiprocessor.
+ */
+/* clang-format off */
+#define CSRCONV_EACH_BLOCK_KERNEL(KERNEL) \
+    KERNEL(1, 1, 640, 96) KERNEL(1, 2, 640, 96) KERNEL(1, 4, 640, 96) KERNEL(1, 8, 640, 96) \
+    KERNEL(2, 4, 640, 96) KERNEL(2, 7, 640, 96) KERNEL(2, 8, 640, 96) KERNEL(2, 12, 640, 96) \
+    KERNEL(2, 13, 640, 96) KERNEL(2, 14, 640, 96) KERNEL(2, 16, 512, 128) KERNEL(4, 2, 640, 96) \
+    KERNEL(4, 4, 640, 96) KERNEL(4, 5, 640, 96) KERNEL(4, 6, 640, 96) KERNEL(4, 7, 640, 96) \
+    KERNEL(4, 8, 640, 96) KERNEL(4, 10, 640, 96) KERNEL(4, 12, 512, 128) KERNEL(4, 13, 512, 128) \
+    KERNEL(4, 14, 512, 128) KERNEL(8, 1, 640, 96) KERNEL(8, 2, 640, 96) KERNEL(8, 3, 640, 96) \
+    KERNEL(8, 4, 640, 96) KERNEL(8, 5, 640, 96) KERNEL(8, 6, 640, 96) KERNEL(8, 7, 640, 96) \
+    KERNEL(8, 8, 512, 128)
+/* clang-format on */
+
 enum { CSRCONV_BLOCK_KERNELS = 29, CSRCONV_MOST_WARP_FILTERS = 8 };
 extern const struct csrconv_block_kernel csrconv_block_kernels[CSRCONV_BLOCK_KERNELS];
 

@@ -1,5 +1,6 @@
 /* The peer cublas: fp32 without tensor cores. */
 #include "cublas_conv.h"
+#include "lowered_conv.h"
 
 #include "dense.h"
 #include "lowering.h"
@@ -20,7 +21,7 @@ const struct csrconv_algorithm csrconv_algorithm_cublas = {
     .refuse = csrconv_lowering_refuse,
     .estimate = csrconv_dense_estimate,
     .prepare = csrconv_cublas_prepare,
-    .lay_out = csrconv_cublas_lay_out,
-    .execute = csrconv_cublas_execute,
+    .lay_out = csrconv_lowered_lay_out,
+    .execute = csrconv_lowered_execute,
     .destroy = csrconv_cublas_destroy,
 };

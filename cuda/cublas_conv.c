@@ -211,18 +211,6 @@ csrconv_status csrconv_cublas_prepare(const struct csrconv_algorithm *self,
     return CSRCONV_OK;
 }
 
-csrconv_status csrconv_cublas_lay_out(const void *state, const struct csrconv_run *run)
-{
-    const struct cublas *c = state;
-    return csrconv_lowered_lay_out(&c->conv, run);
-}
-
-csrconv_status csrconv_cublas_execute(const void *state, const struct csrconv_run *run)
-{
-    const struct cublas *c = state;
-    return csrconv_lowered_execute(&c->conv, run);
-}
-
 void csrconv_cublas_destroy(const struct csrconv_memory *memory, void *state)
 {
     struct cublas *c = state;

@@ -18,8 +18,6 @@ struct csrconv_cublas_traits {
 csrconv_status csrconv_cublas_prepare(const struct csrconv_algorithm *self,
                                       const struct csrconv_problem *problem,
                                       struct csrconv_prepared *prepared);
-csrconv_status csrconv_cublas_lay_out(const void *state, const struct csrconv_run *run);
-csrconv_status csrconv_cublas_execute(const void *state, const struct csrconv_run *run);
 void csrconv_cublas_destroy(const struct csrconv_memory *memory, void *state);
 const char *csrconv_cublas_version(void);
 

@@ -12,26 +12,12 @@
 
 typedef void (*tiled_kernel)(tiled_args);
 
-/* As csrconv_block_kernels lists them. */
+/* In the order of csrconv_block_kernels. */
 template <bool STAGED> static tiled_kernel kernel_at(int index)
 {
-    static const tiled_kernel kernels[CSRCONV_BLOCK_KERNELS] = {
-        convolve_tiled<1, 1, STAGED, 640>,  convolve_tiled<1, 2, STAGED, 640>,
-        convolve_tiled<1, 4, STAGED, 640>,  convolve_tiled<1, 8, STAGED, 640>,
-        convolve_tiled<2, 4, STAGED, 640>,  convolve_tiled<2, 7, STAGED, 640>,
-        convolve_tiled<2, 8, STAGED, 640>,  convolve_tiled<2, 12, STAGED, 640>,
-        convolve_tiled<2, 13, STAGED, 640>, convolve_tiled<2, 14, STAGED, 640>,
-        convolve_tiled<2, 16, STAGED, 512>, convolve_tiled<4, 2, STAGED, 640>,
-        convolve_tiled<4, 4, STAGED, 640>,  convolve_tiled<4, 5, STAGED, 640>,
-        convolve_tiled<4, 6, STAGED, 640>,  convolve_tiled<4, 7, STAGED, 640>,
-        convolve_tiled<4, 8, STAGED, 640>,  convolve_tiled<4, 10, STAGED, 640>,
-        convolve_tiled<4, 12, STAGED, 512>, convolve_tiled<4, 13, STAGED, 512>,
-        convolve_tiled<4, 14, STAGED, 512>, convolve_tiled<8, 1, STAGED, 640>,
-        convolve_tiled<8, 2, STAGED, 640>,  convolve_tiled<8, 3, STAGED, 640>,
-        convolve_tiled<8, 4, STAGED, 640>,  convolve_tiled<8, 5, STAGED, 640>,
-        convolve_tiled<8, 6, STAGED, 640>,  convolve_tiled<8, 7, STAGED, 640>,
-        convolve_tiled<8, 8, STAGED, 512>
-    };
+#define ENTRY(filters, pixels, threads, registers) convolve_tiled<filters, pixels, STAGED, threads>,
+    static const tiled_kernel kernels[] = { CSRCONV_EACH_BLOCK_KERNEL(ENTRY) };
+#undef ENTRY
     return kernels[index];
 }
 

@@ -1,5 +1,6 @@
 /* The peer cusparse: the fastest of its algorithms and layouts. */
 #include "cusparse_conv.h"
+#include "lowered_conv.h"
 
 static const struct csrconv_cusparse_traits traits = { .is_image_by_image = false };
 
@@ -16,7 +17,7 @@ const struct csrconv_algorithm csrconv_algorithm_cusparse = {
     .refuse = csrconv_cusparse_refuse,
     .estimate = csrconv_cusparse_estimate,
     .prepare = csrconv_cusparse_prepare,
-    .lay_out = csrconv_cusparse_lay_out,
-    .execute = csrconv_cusparse_execute,
+    .lay_out = csrconv_lowered_lay_out,
+    .execute = csrconv_lowered_execute,
     .destroy = csrconv_cusparse_destroy,
 };

@@ -142,18 +142,6 @@ csrconv_status csrconv_cusparse_prepare(const struct csrconv_algorithm *self,
     return CSRCONV_OK;
 }
 
-csrconv_status csrconv_cusparse_lay_out(const void *state, const struct csrconv_run *run)
-{
-    const struct cusparse *c = state;
-    return csrconv_lowered_lay_out(&c->conv, run);
-}
-
-csrconv_status csrconv_cusparse_execute(const void *state, const struct csrconv_run *run)
-{
-    const struct cusparse *c = state;
-    return csrconv_lowered_execute(&c->conv, run);
-}
-
 void csrconv_cusparse_destroy(const struct csrconv_memory *memory, void *state)
 {
     struct cusparse *c = state;

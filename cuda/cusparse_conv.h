@@ -21,8 +21,6 @@ double csrconv_cusparse_estimate(const struct csrconv_algorithm *self,
 csrconv_status csrconv_cusparse_prepare(const struct csrconv_algorithm *self,
                                         const struct csrconv_problem *problem,
                                         struct csrconv_prepared *prepared);
-csrconv_status csrconv_cusparse_lay_out(const void *state, const struct csrconv_run *run);
-csrconv_status csrconv_cusparse_execute(const void *state, const struct csrconv_run *run);
 void csrconv_cusparse_destroy(const struct csrconv_memory *memory, void *state);
 const char *csrconv_cusparse_version(void);
 

@@ -84,15 +84,15 @@ static csrconv_status each_chunk(const struct csrconv_lowered_conv *conv,
     return CSRCONV_OK;
 }
 
-csrconv_status csrconv_lowered_execute(const struct csrconv_lowered_conv *conv,
-                                       const struct csrconv_run *run)
+csrconv_status csrconv_lowered_execute(const void *state, const struct csrconv_run *run)
 {
+    const struct csrconv_lowered_conv *conv = state;
     return each_chunk(conv, run, run_chunk);
 }
 
-csrconv_status csrconv_lowered_lay_out(const struct csrconv_lowered_conv *conv,
-                                       const struct csrconv_run *run)
+csrconv_status csrconv_lowered_lay_out(const void *state, const struct csrconv_run *run)
 {
+    const struct csrconv_lowered_conv *conv = state;
     return csrconv_lowering_is_whole(&conv->way.lowering, run->shape) ? lower(conv, run)
                                                                       : CSRCONV_OK;
 }

@@ -27,6 +27,7 @@ struct csrconv_lowered_way {
     int kernel;
 };
 
+/* A peer's state begins with one, so that the functions which take a state can be its own. */
 struct csrconv_lowered_conv {
     struct csrconv_lowered_way way;
     float *bias; /* on the device; NULL: none */
@@ -61,10 +62,8 @@ void csrconv_lowered_describe(const struct csrconv_lowered_conv *conv,
                               struct csrconv_prepared *prepared);
 
 /* The lowering alone, where one pass lowers the whole batch. */
-csrconv_status csrconv_lowered_lay_out(const struct csrconv_lowered_conv *conv,
-                                       const struct csrconv_run *run);
+csrconv_status csrconv_lowered_lay_out(const void *state, const struct csrconv_run *run);
 
-csrconv_status csrconv_lowered_execute(const struct csrconv_lowered_conv *conv,
-                                       const struct csrconv_run *run);
+csrconv_status csrconv_lowered_execute(const void *state, const struct csrconv_run *run);
 
 #endif

@@ -27,11 +27,6 @@ struct layer_data {
     int64_t in_floats, out_floats;
 };
 
-static int64_t image_of(int64_t i, int64_t n, int64_t at)
-{
-    return i < n ? at : -1;
-}
-
 /* An input element; zero outside the image. */
 static float input_at(const struct layer_data *d, int64_t n, int64_t c, int64_t y, int64_t x)
 {
@@ -168,7 +163,7 @@ static void store_word(const struct block *b, int64_t filter, int64_t word, floa
     const int64_t n = b->image + (place >> 20), y = b->row + (place >> 10 & 1023);
     const int64_t x = b->column + (place & 1023);
     float *out;
-    if (place < 0 || image_of(n, shape->g.batch, n) < 0 || y >= shape->out_h || x >= shape->out_w)
+    if (place < 0 || n >= shape->g.batch || y >= shape->out_h || x >= shape->out_w)
         return;
     out = b->data->out + n * shape->g.out_batch_stride + filter * shape->out_plane +
           y * shape->out_w + x;

@@ -52,96 +52,35 @@ static csrconv_status prepare(const struct csrconv_algorithm *self,
     return status;
 }
 
-static const struct csrconv_algorithm complete = {
-    .traits = &(const struct csrconv_ablation){ 0 },
-    .info = { .name = "complete",
-              .summary = "the blocked kernel as it is",
-              .device = CSRCONV_DEVICE_CPU,
-              .math = "fp32",
-              .layout = "nchw" },
-    .refuse = refuse,
-    .estimate = estimate,
-    .prepare = prepare,
-    .lay_out = csrconv_tiled_lay_out,
-    .execute = csrconv_tiled_execute,
-    .destroy = csrconv_tiled_destroy,
+/* What all share. */
+#define VARIANT(called, does, ...)                                                                 \
+    {                                                                                              \
+        .traits = &(const struct csrconv_ablation){ __VA_ARGS__ },                                 \
+        .info = { .name = (called),                                                                \
+                  .summary = (does),                                                               \
+                  .device = CSRCONV_DEVICE_CPU,                                                    \
+                  .math = "fp32",                                                                  \
+                  .layout = "nchw" },                                                              \
+        .refuse = refuse, .estimate = estimate, .prepare = prepare,                                \
+        .lay_out = csrconv_tiled_lay_out, .execute = csrconv_tiled_execute,                        \
+        .destroy = csrconv_tiled_destroy,                                                          \
+    }
+
+static const struct csrconv_algorithm variants[] = {
+    VARIANT("complete", "the blocked kernel as it is", 0),
+    VARIANT("one_block", "all channels in one block, whatever the first cache holds",
+            .channel_blocks = true),
+    VARIANT("natural_order",
+            "filters as they come, not those with segments of equal length together",
+            .segment_order = true),
+    VARIANT("single_tiles", "each tile of outputs stored by itself, not rows of them together",
+            .grouped_stores = true),
+    VARIANT("images_in_lanes", "a vector holds a pixel of many images, always",
+            .pixels_in_lanes = true),
+    VARIANT("pixels_in_lanes", "a vector holds neighbouring pixels of one image, always",
+            .images_in_lanes = true),
 };
 
-static const struct csrconv_algorithm one_block = {
-    .traits = &(const struct csrconv_ablation){ .channel_blocks = true },
-    .info = { .name = "one_block",
-              .summary = "all channels in one block, whatever the first cache holds",
-              .device = CSRCONV_DEVICE_CPU,
-              .math = "fp32",
-              .layout = "nchw" },
-    .refuse = refuse,
-    .estimate = estimate,
-    .prepare = prepare,
-    .lay_out = csrconv_tiled_lay_out,
-    .execute = csrconv_tiled_execute,
-    .destroy = csrconv_tiled_destroy,
-};
-
-static const struct csrconv_algorithm natural_order = {
-    .traits = &(const struct csrconv_ablation){ .segment_order = true },
-    .info = { .name = "natural_order",
-              .summary = "filters as they come, not those with segments of equal length together",
-              .device = CSRCONV_DEVICE_CPU,
-              .math = "fp32",
-              .layout = "nchw" },
-    .refuse = refuse,
-    .estimate = estimate,
-    .prepare = prepare,
-    .lay_out = csrconv_tiled_lay_out,
-    .execute = csrconv_tiled_execute,
-    .destroy = csrconv_tiled_destroy,
-};
-
-static const struct csrconv_algorithm single_tiles = {
-    .traits = &(const struct csrconv_ablation){ .grouped_stores = true },
-    .info = { .name = "single_tiles",
-              .summary = "each tile of outputs stored by itself, not rows of them together",
-              .device = CSRCONV_DEVICE_CPU,
-              .math = "fp32",
-              .layout = "nchw" },
-    .refuse = refuse,
-    .estimate = estimate,
-    .prepare = prepare,
-    .lay_out = csrconv_tiled_lay_out,
-    .execute = csrconv_tiled_execute,
-    .destroy = csrconv_tiled_destroy,
-};
-
-static const struct csrconv_algorithm images_in_lanes = {
-    .traits = &(const struct csrconv_ablation){ .pixels_in_lanes = true },
-    .info = { .name = "images_in_lanes",
-              .summary = "a vector holds a pixel of many images, always",
-              .device = CSRCONV_DEVICE_CPU,
-              .math = "fp32",
-              .layout = "nchw" },
-    .refuse = refuse,
-    .estimate = estimate,
-    .prepare = prepare,
-    .lay_out = csrconv_tiled_lay_out,
-    .execute = csrconv_tiled_execute,
-    .destroy = csrconv_tiled_destroy,
-};
-
-static const struct csrconv_algorithm pixels_in_lanes = {
-    .traits = &(const struct csrconv_ablation){ .images_in_lanes = true },
-    .info = { .name = "pixels_in_lanes",
-              .summary = "a vector holds neighbouring pixels of one image, always",
-              .device = CSRCONV_DEVICE_CPU,
-              .math = "fp32",
-              .layout = "nchw" },
-    .refuse = refuse,
-    .estimate = estimate,
-    .prepare = prepare,
-    .lay_out = csrconv_tiled_lay_out,
-    .execute = csrconv_tiled_execute,
-    .destroy = csrconv_tiled_destroy,
-};
-
-const csrconv_algorithm *const ablation_cpu_table[] = {
-    &complete, &one_block, &natural_order, &single_tiles, &images_in_lanes, &pixels_in_lanes, NULL
-};
+const csrconv_algorithm *const ablation_cpu_table[] = { &variants[0], &variants[1], &variants[2],
+                                                        &variants[3], &variants[4], &variants[5],
+                                                        NULL };

@@ -76,80 +76,30 @@ static void destroy(const struct csrconv_memory *memory, void *state)
         kernel()->destroy(memory, state);
 }
 
-static const struct csrconv_algorithm complete = {
-    .traits = &(const struct csrconv_ablation){ 0 },
-    .info = { .name = "complete",
-              .summary = "cuda_tiled as it is",
-              .device = CSRCONV_DEVICE_CUDA,
-              .math = "fp32",
-              .layout = "nchw" },
-    .refuse = refuse,
-    .estimate = estimate,
-    .prepare = prepare,
-    .lay_out = lay_out,
-    .execute = execute,
-    .destroy = destroy,
+/* What all share. */
+#define VARIANT(called, does, ...)                                                                 \
+    {                                                                                              \
+        .traits = &(const struct csrconv_ablation){ __VA_ARGS__ },                                 \
+        .info = { .name = (called),                                                                \
+                  .summary = (does),                                                               \
+                  .device = CSRCONV_DEVICE_CUDA,                                                   \
+                  .math = "fp32",                                                                  \
+                  .layout = "nchw" },                                                              \
+        .refuse = refuse, .estimate = estimate, .prepare = prepare, .lay_out = lay_out,            \
+        .execute = execute, .destroy = destroy,                                                    \
+    }
+
+static const struct csrconv_algorithm variants[] = {
+    VARIANT("complete", "cuda_tiled as it is", 0),
+    VARIANT("natural_rows", "filters as they come, not dealt so that warps have equal work",
+            .row_order = true),
+    VARIANT("single_pixels",
+            "one filter and one output in a lane, so that nothing loaded serves two",
+            .pixel_tiles = true),
+    VARIANT("unstaged", "offsets and values loaded where they are needed, not ahead",
+            .staged_offsets = true),
+    VARIANT("no_eviction", "no policies what the second cache is to keep", .eviction = true),
 };
 
-static const struct csrconv_algorithm natural_rows = {
-    .traits = &(const struct csrconv_ablation){ .row_order = true },
-    .info = { .name = "natural_rows",
-              .summary = "filters as they come, not dealt so that warps have equal work",
-              .device = CSRCONV_DEVICE_CUDA,
-              .math = "fp32",
-              .layout = "nchw" },
-    .refuse = refuse,
-    .estimate = estimate,
-    .prepare = prepare,
-    .lay_out = lay_out,
-    .execute = execute,
-    .destroy = destroy,
-};
-
-static const struct csrconv_algorithm single_pixels = {
-    .traits = &(const struct csrconv_ablation){ .pixel_tiles = true },
-    .info = { .name = "single_pixels",
-              .summary = "one filter and one output in a lane, so that nothing loaded serves two",
-              .device = CSRCONV_DEVICE_CUDA,
-              .math = "fp32",
-              .layout = "nchw" },
-    .refuse = refuse,
-    .estimate = estimate,
-    .prepare = prepare,
-    .lay_out = lay_out,
-    .execute = execute,
-    .destroy = destroy,
-};
-
-static const struct csrconv_algorithm unstaged = {
-    .traits = &(const struct csrconv_ablation){ .staged_offsets = true },
-    .info = { .name = "unstaged",
-              .summary = "offsets and values loaded where they are needed, not ahead",
-              .device = CSRCONV_DEVICE_CUDA,
-              .math = "fp32",
-              .layout = "nchw" },
-    .refuse = refuse,
-    .estimate = estimate,
-    .prepare = prepare,
-    .lay_out = lay_out,
-    .execute = execute,
-    .destroy = destroy,
-};
-
-static const struct csrconv_algorithm no_eviction = {
-    .traits = &(const struct csrconv_ablation){ .eviction = true },
-    .info = { .name = "no_eviction",
-              .summary = "no policies what the second cache is to keep",
-              .device = CSRCONV_DEVICE_CUDA,
-              .math = "fp32",
-              .layout = "nchw" },
-    .refuse = refuse,
-    .estimate = estimate,
-    .prepare = prepare,
-    .lay_out = lay_out,
-    .execute = execute,
-    .destroy = destroy,
-};
-
-const csrconv_algorithm *const ablation_cuda_table[] = { &complete, &natural_rows, &single_pixels,
-                                                         &unstaged, &no_eviction,  NULL };
+const csrconv_algorithm *const ablation_cuda_table[] = { &variants[0], &variants[1], &variants[2],
+                                                         &variants[3], &variants[4], NULL };
