@@ -2,59 +2,8 @@
 
 #include "complain.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-struct file {
-    int descriptor;
-    uint8_t *data;
-    size_t size, capacity;
-};
-
-static int reserve(const char *path, struct file *file, size_t capacity)
-{
-    uint8_t *const data = realloc(file->data, capacity);
-    if (!data)
-        return complain(EXIT_WRONG, path, "out of memory for its first %zu bytes", capacity);
-    file->data = data;
-    file->capacity = capacity;
-    return EXIT_DONE;
-}
-
-/* Reads until the room is full, or to the end of the file. */
-static int fill(const char *path, struct file *file)
-{
-    while (file->size < file->capacity) {
-        const ssize_t got =
-            read(file->descriptor, file->data + file->size, file->capacity - file->size);
-        if (got == 0)
-            break;
-        if (got < 0 && errno != EINTR)
-            return complain(EXIT_BAD, path, "%s", strerror(errno));
-        file->size += got > 0 ? (size_t)got : 0;
-    }
-    return EXIT_DONE;
-}
-
-static int read_rest(const char *path, struct file *file)
-{
-    struct stat status;
-    size_t expected = 0;
-    if (fstat(file->descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
-        expected = (size_t)status.st_size + 1; /* one more shows that the end was reached */
-    int code = EXIT_DONE;
-    while (code == EXIT_DONE && file->size == file->capacity) {
-        code = reserve(path, file, file->capacity < expected ? expected : 2 * file->capacity);
-        if (code == EXIT_DONE)
-            code = fill(path, file);
-    }
-    return code;
-}
 
 /* The formats with that property, for a message: "npy, npz". */
 static const char *format_list(bool writable, char list[64])
@@ -84,31 +33,24 @@ static const struct format *recognise(const char *path, const uint8_t *data, siz
     return NULL;
 }
 
-/* Looks at the beginning first: what is no weight file may be endless. */
-static int read_file(const char *path, struct file *file, struct tensor *out)
+int format_read_begun(const char *path, struct file *file, struct tensor *out)
 {
-    enum { FIRST = 4096 };
-    int code = reserve(path, file, FIRST);
-    if (code == EXIT_DONE)
-        code = fill(path, file);
-    if (code != EXIT_DONE)
-        return code;
+    *out = (struct tensor){ 0 };
     const struct format *const format = recognise(path, file->data, file->size);
     if (!format)
         return EXIT_BAD;
-    code = read_rest(path, file);
+    const int code = file_rest(path, file);
     return code == EXIT_DONE ? format->read(path, file->data, file->size, out) : code;
 }
 
 int format_read(const char *path, struct tensor *out)
 {
+    struct file file;
     *out = (struct tensor){ 0 };
-    struct file file = { .descriptor = open(path, O_RDONLY | O_CLOEXEC) };
-    if (file.descriptor < 0)
-        return complain(EXIT_BAD, path, "%s", strerror(errno));
-    const int code = read_file(path, &file, out);
-    close(file.descriptor);
-    free(file.data);
+    int code = file_begin(path, &file);
+    if (code == EXIT_DONE)
+        code = format_read_begun(path, &file, out);
+    file_free(&file);
     return code;
 }
 

@@ -5,6 +5,7 @@
 #ifndef CSRCONV_TOOLS_FORMAT_FORMAT_H
 #define CSRCONV_TOOLS_FORMAT_FORMAT_H
 
+#include "file.h"
 #include "tensor.h"
 
 #include <stdbool.h>
@@ -41,6 +42,9 @@ const struct format *format_named(const char *name);
  * caller's to tensor_free, and clear after a failure. Returns an exit_code and complains.
  */
 int format_read(const char *path, struct tensor *out);
+
+/* The same for a file that was begun, whose owner frees it. */
+int format_read_begun(const char *path, struct file *file, struct tensor *out);
 
 /* The same for a file that is in memory. */
 int format_read_memory(const char *path, const uint8_t *data, size_t size, struct tensor *out);

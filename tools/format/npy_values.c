@@ -2,6 +2,7 @@
 
 #include "bytes.h"
 #include "complain.h"
+#include "half.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,19 +15,6 @@ int npy_check_floats(const char *name, const struct npy_header *header)
         return EXIT_DONE;
     return complain(EXIT_BAD, name, "its dtype is '%s'; float16, float32 or float64 are read",
                     header->descr);
-}
-
-static float half_value(uint32_t half)
-{
-    const uint32_t sign = (half & 0x8000U) << 16;
-    const uint32_t exponent = half >> 10 & 0x1fU;
-    const uint32_t fraction = half & 0x3ffU;
-    if (exponent == 0) { /* zero or subnormal: a multiple of 2^-24, exact in float */
-        const float magnitude = (float)fraction * 0x1p-24F;
-        return sign ? -magnitude : magnitude;
-    }
-    const uint32_t wide = exponent == 0x1f ? 0xff : exponent + (127 - 15);
-    return float_of_bits(sign | wide << 23 | fraction << 13);
 }
 
 static float load_value(const uint8_t *at, int size, bool big_endian)
