@@ -5,6 +5,7 @@
 #include "format/file.h"
 #include "format/half.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,22 @@ int model_dtype_size(enum model_dtype dtype)
     return sizes[dtype];
 }
 
+int model_allow_sparse(const struct model *model, const struct model_tensor *tensor,
+                       int64_t *expanded)
+{
+    enum { ELEMENTS_PER_BYTE = 64, ALWAYS = 1 << 22 };
+    int64_t most;
+    if (__builtin_mul_overflow(model->size, ELEMENTS_PER_BYTE, &most) ||
+        __builtin_add_overflow(most, ALWAYS, &most))
+        most = INT64_MAX;
+    if (!__builtin_add_overflow(*expanded, tensor->count, expanded) && *expanded <= most)
+        return EXIT_DONE;
+    return complain(EXIT_BAD, model->path,
+                    "sparse tensor %s: its %" PRId64 " elements are too many for a file of %zu "
+                    "bytes",
+                    tensor->name, tensor->count, model->size);
+}
+
 static float element(const struct model_tensor *tensor, int64_t i)
 {
     const int size = model_dtype_size(tensor->dtype);
@@ -172,4 +189,27 @@ int64_t model_integer(const struct model_tensor *tensor, int64_t i)
     const int size = model_dtype_size(tensor->dtype);
     const uint64_t bits = load_bytes(tensor->data + size * i, size, false);
     return size == 4 ? (int32_t)bits : (int64_t)bits;
+}
+
+bool model_is_pruned(const struct model_tensor *tensor, int64_t i)
+{
+    return tensor->pruned && tensor->pruned[tensor->places ? tensor->places[i] : i] == 0.0F &&
+           element(tensor, i) != 0.0F;
+}
+
+bool model_is_kept(const struct model_tensor *tensor, int64_t i)
+{
+    return !model_is_pruned(tensor, i) && (tensor->places || element(tensor, i) != 0.0F);
+}
+
+void model_put_elements(const struct model_tensor *tensor, FILE *stream)
+{
+    static const uint8_t zero[8] = { 0 };
+    const size_t size = (size_t)model_dtype_size(tensor->dtype);
+    if (!tensor->pruned)
+        fwrite(tensor->data, size, (size_t)tensor->stored, stream);
+    else
+        for (int64_t i = 0; i < tensor->stored; i++)
+            fwrite(model_is_pruned(tensor, i) ? zero : tensor->data + i * (int64_t)size, size, 1,
+                   stream);
 }

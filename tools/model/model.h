@@ -23,20 +23,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* An index that stands for none: a node of a constant, an optional input that is left out. */
 #define MODEL_NONE SIZE_MAX
 
 /* The types whose elements are looked at; all others are bytes that are kept. */
-enum model_dtype {
-    MODEL_OTHER,
-    MODEL_F16,
-    MODEL_BF16,
-    MODEL_F32,
-    MODEL_F64,
-    MODEL_I32,
-    MODEL_I64
-};
+enum model_dtype { MODEL_OTHER, MODEL_F16, MODEL_BF16, MODEL_F32, MODEL_F64, MODEL_I32, MODEL_I64 };
 
 /* Bytes from begin to end of the image. */
 struct model_span {
@@ -62,10 +55,11 @@ struct model_tensor {
 
     const float *pruned; /* `count` values, each the file's or zero, to be written; or NULL */
     bool is_external;    /* its data came from another file */
+    bool make_sparse;    /* it is to be written as CSR */
 
     /* Where the writer of its format finds it: what they mean is that format's own. */
     struct model_span span;
-    struct model_span parts[3];
+    struct model_span parts[3]; /* of a CSR tensor: indptr, indices, values */
 };
 
 enum model_attribute_kind {
@@ -93,9 +87,9 @@ struct model_attribute {
 };
 
 struct model_node {
-    const char *name;   /* "" if it has none */
-    const char *op;     /* "Conv" */
-    const char *domain; /* "" is ONNX's own */
+    const char *name;               /* "" if it has none */
+    const char *op;                 /* "Conv" */
+    const char *domain;             /* "" is ONNX's own */
     const size_t *inputs, *outputs; /* values; MODEL_NONE where an optional one is left out */
     size_t input_count, output_count;
     const struct model_attribute *attributes;
@@ -200,11 +194,28 @@ const struct model_tensor *model_constant_input(const struct model *model,
 bool model_is_float(const struct model_tensor *tensor);
 bool model_is_integer(const struct model_tensor *tensor);
 
+/*
+ * For readers: whether a sparse tensor may be expanded beside those before it, whose elements
+ * *expanded counts. A few bytes could ask for any memory otherwise.
+ */
+int model_allow_sparse(const struct model *model, const struct model_tensor *tensor,
+                       int64_t *expanded);
+
 /* All `count` elements as floats, zeros and pruned ones included, to be freed; EXIT_BAD if none. */
 int model_floats(const struct model *model, const struct model_tensor *tensor, float **out);
 
 /* Element i of a dense tensor of integers. */
 int64_t model_integer(const struct model_tensor *tensor, int64_t i);
+
+/* Whether stored element i is one that was pruned away: not zero in the file, zero from now on. */
+bool model_is_pruned(const struct model_tensor *tensor, int64_t i);
+
+/* Whether a sparse tensor made of this one has stored element i: one that is not zero, or a zero
+ * that was stored before. */
+bool model_is_kept(const struct model_tensor *tensor, int64_t i);
+
+/* For writers: the stored elements of a dense tensor as they are from now on. */
+void model_put_elements(const struct model_tensor *tensor, FILE *stream);
 
 /* Bytes of an element; 0 for MODEL_OTHER. */
 int model_dtype_size(enum model_dtype dtype);
