@@ -1,12 +1,11 @@
 /* csrconv run: one layer from files, through a plan, to a file. */
+#include "arrays.h"
 #include "command.h"
 #include "complain.h"
 #include "csrconv.h"
-#include "format/format.h"
 #include "options.h"
-#include "output.h"
 #include "runner/clock.h"
-#include "runner/place.h"
+#include "runner/host_execute.h"
 #include "selection.h"
 #include "weights_input.h"
 
@@ -93,18 +92,6 @@ static int parse(int argc, char **argv, struct run_options *o)
     return EXIT_DONE;
 }
 
-static int read_array(const char *path, struct tensor *out)
-{
-    const int code = format_read(path, out);
-    if (!code && out->kind != TENSOR_DENSE) {
-        tensor_free(out);
-        return complain(EXIT_BAD, path, "holds a sparse matrix, not an array");
-    }
-    if (!code && out->note[0])
-        fprintf(stderr, "%s: %s\n", path, out->note);
-    return code;
-}
-
 static int read_weights(const struct run_options *o, struct layer *layer)
 {
     struct weights_request request = { .files = o->weights,
@@ -126,7 +113,7 @@ static int read_input(const struct run_options *o, struct layer *layer)
     const int64_t *dims = layer->input.dims;
     csrconv_geometry *g = &layer->geometry;
     char shape[TENSOR_SHAPE_TEXT];
-    const int code = read_array(o->input, &layer->input);
+    const int code = array_read(o->input, &layer->input);
     if (code)
         return code;
     if (layer->input.rank != 4)
@@ -198,7 +185,7 @@ static int read_bias(const char *path, struct layer *layer)
     int code;
     if (!path)
         return EXIT_DONE;
-    code = read_array(path, &layer->bias);
+    code = array_read(path, &layer->bias);
     if (!code && tensor_count(&layer->bias) != layer->geometry.filters)
         return complain(EXIT_BAD, path, "has %" PRId64 " elements for %" PRId64 " filters",
                         tensor_count(&layer->bias), layer->geometry.filters);
@@ -213,7 +200,7 @@ static int read_residual(const char *path, struct layer *layer)
     int code;
     if (!path)
         return EXIT_DONE;
-    code = read_array(path, &layer->residual);
+    code = array_read(path, &layer->residual);
     if (!code && (r->rank != 4 || memcmp(r->dims, y->dims, 4 * sizeof *r->dims) != 0))
         return complain(EXIT_BAD, path, "shape %s is not the output's, %s",
                         tensor_shape_text(r->rank, r->dims, got),
@@ -255,70 +242,6 @@ static int make_plan(const struct run_options *o, struct layer *layer)
     return EXIT_DONE;
 }
 
-/* The tensors where the plan wants them. */
-struct copies {
-    const struct place *place;
-    void *in, *residual, *out, *workspace;
-};
-
-static int copy_in(const struct place *place, const struct tensor *tensor, void **copy)
-{
-    const size_t bytes = (size_t)tensor_count(tensor) * sizeof(float);
-    if (!tensor->values)
-        return EXIT_DONE;
-    *copy = place->allocate(bytes);
-    if (!*copy)
-        return complain(EXIT_WRONG, "memory", "no room for %zu bytes of a tensor", bytes);
-    return place->upload(*copy, tensor->values, bytes);
-}
-
-static int execute_there(struct layer *layer, struct copies *c)
-{
-    const size_t bytes = layer->info.workspace_bytes;
-    csrconv_status status;
-    int code;
-    if ((code = c->place->select(layer->info.ordinal)) ||
-        (code = copy_in(c->place, &layer->input, &c->in)) ||
-        (code = copy_in(c->place, &layer->residual, &c->residual)) ||
-        (code = copy_in(c->place, &layer->output, &c->out)))
-        return code;
-    if (bytes && !(c->workspace = c->place->allocate(bytes)))
-        return complain(EXIT_WRONG, "memory", "no room for a workspace of %zu bytes", bytes);
-    status = csrconv_execute_residual(layer->plan, layer->geometry.batch, c->in, c->residual,
-                                      c->out, c->workspace, bytes, c->place->stream());
-    if (status)
-        return selection_complain("execute", status);
-    if ((code = c->place->finish()))
-        return code;
-    return c->place->download(layer->output.values, c->out,
-                              (size_t)tensor_count(&layer->output) * sizeof(float));
-}
-
-static int execute(struct layer *layer)
-{
-    struct copies c = { .place = place_of(layer->info.device) };
-    void **const all[] = { &c.in, &c.residual, &c.out, &c.workspace };
-    const int code = execute_there(layer, &c);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (*all[i])
-            c.place->release(*all[i]);
-    return code;
-}
-
-static int write_output(const char *path, const struct tensor *tensor)
-{
-    struct output *output;
-    int code = output_open(path, &output);
-    if (code)
-        return code;
-    code = format_write(format_named("npy"), path, tensor, output_stream(output));
-    if (code) {
-        output_abandon(&output);
-        return code;
-    }
-    return output_commit(&output);
-}
-
 static void say_what_ran(const struct run_options *o, const struct layer *layer, double us)
 {
     const int is_stdout = strcmp(o->output, "-") == 0;
@@ -346,11 +269,12 @@ static int run_layer(const struct run_options *o, struct layer *layer)
         (code = read_residual(o->residual, layer)) || (code = make_plan(o, layer)))
         return code;
     start = clock_us();
-    code = execute(layer);
+    code = host_execute(layer->plan, layer->geometry.batch, &layer->input,
+                        layer->residual.values ? &layer->residual : NULL, &layer->output);
     if (code)
         return code;
     say_what_ran(o, layer, clock_us() - start);
-    return write_output(o->output, &layer->output);
+    return array_write(o->output, &layer->output);
 }
 
 static int run(int argc, char **argv)

@@ -59,9 +59,10 @@ int lrn_compute(struct operation *operation)
     const int64_t channels = x->dims[1], plane = tensor_inner(x, 2);
     const int64_t size = model_attribute_int(operation->node, "size", 1);
     const int64_t before = (size - 1) / 2, after = size - 1 - before;
-    const double alpha = model_attribute_float(operation->node, "alpha", 1e-4F) / (double)size;
-    const double beta = model_attribute_float(operation->node, "beta", 0.75F);
-    const double bias = model_attribute_float(operation->node, "bias", 1.0F);
+    const double alpha =
+        (double)model_attribute_float(operation->node, "alpha", 1e-4F) / (double)size;
+    const double beta = (double)model_attribute_float(operation->node, "beta", 0.75F);
+    const double bias = (double)model_attribute_float(operation->node, "bias", 1.0F);
     for (int64_t i = 0; i < tensor_outer(x, 2); i++) {
         const int64_t c = i % channels;
         const int64_t first = c > before ? c - before : 0;
@@ -70,9 +71,9 @@ int lrn_compute(struct operation *operation)
         for (int64_t k = 0; k < plane; k++) {
             double squares = 0.0;
             for (int64_t j = first; j < end; j++)
-                squares += (double)image[j * plane + k] * image[j * plane + k];
+                squares += pow((double)image[j * plane + k], 2.0);
             operation->output.values[i * plane + k] =
-                (float)(image[c * plane + k] * pow(bias + alpha * squares, -beta));
+                (float)((double)image[c * plane + k] * pow(bias + alpha * squares, -beta));
         }
     }
     return EXIT_DONE;
@@ -115,9 +116,9 @@ static void softmax_line(const float *x, float *y, int64_t length, int64_t step)
     for (int64_t i = 1; i < length; i++)
         largest = x[i * step] > largest ? x[i * step] : largest;
     for (int64_t i = 0; i < length; i++)
-        total += y[i * step] = expf(x[i * step] - largest);
+        total += (double)(y[i * step] = expf(x[i * step] - largest));
     for (int64_t i = 0; i < length; i++)
-        y[i * step] = (float)(y[i * step] / total);
+        y[i * step] = (float)((double)y[i * step] / total);
 }
 
 int softmax_compute(struct operation *operation)

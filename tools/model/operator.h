@@ -13,9 +13,8 @@ struct operation {
     const struct model *model;
     const struct model_node *node;
     /*
-     * One for each input of the node: NULL if it is left out. Those without values have a shape
-     * only: all of them for a shape rule, and constants that are no floats always, which are read
-     * by model_constant_input.
+     * One for each input of the node: NULL if it is left out or taken as integers, which
+     * operation_ints reads. A shape rule gets them without values.
      */
     const struct tensor **inputs;
     struct tensor output; /* the node's first one */
@@ -25,11 +24,15 @@ struct operator
 {
     const char *name;
     size_t least, most; /* of the inputs; the first `least` are not left out */
+    unsigned integers;  /* inputs that are no floats: bit i is of input i */
     /* Sets rank and dims of the output, having checked the inputs' shapes and the attributes. */
     int (*shape)(struct operation * operation);
     /* Fills the values of the output, for which there is room; NULL: the caller convolves. */
     int (*compute)(struct operation * operation);
 };
+
+/* Whether what is at that input is taken as floats. */
+bool operator_takes_floats(const struct operator* operator, size_t input);
 
 /* NULL if there is none of that name. */
 const struct operator* operator_of(const struct model_node *node);

@@ -64,7 +64,7 @@ static int clip_bound(const struct operation *operation, const char *attribute, 
     *bound = model_attribute_float(operation->node, attribute, *bound);
     if (!t)
         return EXIT_DONE;
-    if (!t->values || tensor_count(t) != 1)
+    if (tensor_count(t) != 1)
         return operation_complain(operation, EXIT_REFUSED, "its %s is not one float", attribute);
     *bound = t->values[0];
     return EXIT_DONE;

@@ -77,7 +77,7 @@ static float sum(const struct window *w, const float *plane, int64_t row, int64_
     double total = 0.0;
     for (int64_t i = rows.first; i < rows.end; i += rows.step)
         for (int64_t k = columns.first; k < columns.end; k += columns.step)
-            total += plane[i * w->image[1] + k];
+            total += (double)plane[i * w->image[1] + k];
     return (float)total;
 }
 
@@ -126,7 +126,7 @@ int global_average_pool_compute(struct operation *operation)
     for (int64_t i = 0; i < planes; i++) {
         double total = 0.0;
         for (int64_t k = 0; k < size; k++)
-            total += x->values[i * size + k];
+            total += (double)x->values[i * size + k];
         operation->output.values[i] = (float)(total / (double)size);
     }
     return EXIT_DONE;

@@ -19,7 +19,7 @@ static void multiply(struct matrix a, struct matrix b, int64_t rows, int64_t inn
             const float *x = a.values + i * a.row_step, *w = b.values + k * b.column_step;
             double total = 0.0;
             for (int64_t j = 0; j < inner; j++, x += a.column_step, w += b.row_step)
-                total += (double)*x * *w;
+                total += (double)*x * (double)*w;
             *y++ = (float)total;
         }
 }
