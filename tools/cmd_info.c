@@ -2,30 +2,36 @@
 #include "command.h"
 #include "complain.h"
 #include "csrconv.h"
+#include "filter_statistics.h"
 #include "format/format.h"
+#include "info_model.h"
 #include "options.h"
 #include "runner/place.h"
 #include "selection.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
-    "usage: csrconv info FILE | --algos | --devices | --version\n"
+    "usage: csrconv info FILE [--input-shape SHAPE] | --algos | --devices | --version\n"
     "\n"
-    "  FILE         shape, sparsity and nonzeros per filter of a weight file\n"
+    "  FILE         shape, sparsity and nonzeros per filter of a weight file; of a model file "
+    "(ONNX,\n"
+    "               safetensors) what is in it, and its convolutions with their geometry\n"
+    "  --input-shape N,C,H,W | NAME:N,C,H,W[;...]   of an ONNX model that does not tell it\n"
     "  --algos      the algorithms and peers of this build\n"
     "  --devices    the devices that plans can be made for here, or why not\n"
     "  --version    of the library\n"
     "\n"
     "examples:\n"
     "  csrconv info conv3.npz\n"
+    "  csrconv info resnet18.onnx --input-shape 1,3,224,224\n"
     "  csrconv info --algos\n";
 
 struct info_options {
     int algos, devices, version;
+    const char *input_shape;
     struct text_list files;
 };
 
@@ -35,6 +41,7 @@ static int parse(int argc, char **argv, struct info_options *o)
         { .name = "algos", .kind = OPTION_FLAG, .value = &o->algos },
         { .name = "devices", .kind = OPTION_FLAG, .value = &o->devices },
         { .name = "version", .kind = OPTION_FLAG, .value = &o->version },
+        { .name = "input-shape", .kind = OPTION_TEXT, .value = &o->input_shape },
         { 0 },
     };
     const int code = options_parse(&command_info, specs, argc, argv, &o->files);
@@ -82,50 +89,31 @@ static void show_devices(void)
         printf("cuda:0  not usable: %s\n", csrconv_last_error());
 }
 
-static int ascending(const void *a, const void *b)
+static int show_matrix(const char *path, const struct tensor *csr)
 {
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int show_rows(const char *path, const struct tensor *csr)
-{
-    int64_t *rows = malloc(((size_t)csr->rows + 1) * sizeof *rows);
-    int64_t empty = 0;
-    if (!rows)
-        return complain(EXIT_WRONG, path, "no room for %" PRId64 " row counts", csr->rows);
-    for (int64_t m = 0; m < csr->rows; m++) {
-        rows[m] = csr->indptr[m + 1] - csr->indptr[m];
-        empty += rows[m] == 0;
-    }
-    qsort(rows, (size_t)csr->rows, sizeof *rows, ascending);
-    if (csr->rows)
+    struct filter_statistics s;
+    const int code = filter_statistics_csr(path, csr->indptr, csr->rows, csr->cols, &s);
+    if (code)
+        return code;
+    printf("matrix %" PRId64 " x %" PRId64 ", %" PRId64 " nonzeros%s, sparsity %.4f\n", csr->rows,
+           csr->cols, s.nonzeros, csr->values ? "" : " (a pattern without values)",
+           filter_sparsity(&s));
+    if (s.nonzeros)
+        printf("a sparse convolution needs 1/%.3g of the multiply-adds of the dense one; \"csrconv "
+               "bench --weights\" measures what that gains here\n",
+               (double)s.weights / (double)s.nonzeros);
+    if (s.filters)
         printf("nonzeros a filter: %" PRId64 " / %" PRId64 " / %" PRId64
                " (least / median / most), %" PRId64 " of %" PRId64 " filters empty\n",
-               rows[0], rows[csr->rows / 2], rows[csr->rows - 1], empty, csr->rows);
-    free(rows);
+               s.least, s.median, s.most, s.empty, s.filters);
     return EXIT_DONE;
 }
 
-static int show_matrix(const char *path, const struct tensor *csr)
-{
-    const int64_t nonzeros = csr->indptr[csr->rows];
-    const double size = (double)csr->rows * (double)csr->cols;
-    printf("matrix %" PRId64 " x %" PRId64 ", %" PRId64 " nonzeros%s, sparsity %.4f\n", csr->rows,
-           csr->cols, nonzeros, csr->values ? "" : " (a pattern without values)",
-           size > 0.0 ? 1.0 - (double)nonzeros / size : 0.0);
-    if (nonzeros)
-        printf("a sparse convolution needs 1/%.3g of the multiply-adds of the dense one; \"csrconv "
-               "bench --weights\" measures what that gains here\n",
-               size / (double)nonzeros);
-    return show_rows(path, csr);
-}
-
-static int show_file(const char *path)
+static int show_weights(const char *path, struct file *file)
 {
     struct tensor read, csr = { 0 };
     char shape[TENSOR_SHAPE_TEXT];
-    int code = format_read(path, &read);
+    int code = format_read_begun(path, file, &read);
     if (code)
         return code;
     printf("%s", path);
@@ -143,6 +131,26 @@ static int show_file(const char *path)
     return code;
 }
 
+static int show_file(const char *path, const char *input_shape)
+{
+    struct model model;
+    struct file file;
+    int code = file_begin(path, &file);
+    if (code) {
+        file_free(&file);
+        return code;
+    }
+    if (!model_format_of(file.data, file.size)) {
+        code = input_shape ? complain(EXIT_BAD, "--input-shape", "goes with a model file")
+                           : show_weights(path, &file);
+    } else if (!(code = model_read_begun(path, &file, &model))) {
+        code = info_model(&model, input_shape);
+        model_free(&model);
+    }
+    file_free(&file);
+    return code;
+}
+
 static int run(int argc, char **argv)
 {
     struct info_options options = { 0 };
@@ -154,7 +162,7 @@ static int run(int argc, char **argv)
     if (!code && options.version)
         printf("csrconv %s\n", csrconv_version_string());
     if (!code && options.files.count)
-        code = show_file(options.files.items[0]);
+        code = show_file(options.files.items[0], options.input_shape);
     text_list_free(&options.files);
     return code;
 }

@@ -1,9 +1,10 @@
-/* csrconv run: one layer from files, through a plan, to a file. */
+/* csrconv run: one layer or a network from files, through plans, to a file. */
 #include "arrays.h"
 #include "command.h"
 #include "complain.h"
 #include "csrconv.h"
 #include "options.h"
+#include "run_model.h"
 #include "runner/clock.h"
 #include "runner/host_execute.h"
 #include "selection.h"
@@ -12,15 +13,25 @@
 #include "algorithm.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
     "usage: csrconv run --weights FILE --input X.npy --output Y.npy [OPTION ...]\n"
+    "       csrconv run MODEL --input X.npy --output Y.npy [--layer NAME] [OPTION ...]\n"
     "\n"
-    "Convolves X (N, C, H, W) with the weights and writes Y (N, M, P, Q).\n"
+    "Convolves X (N, C, H, W) with the weights and writes Y (N, M, P, Q); or runs the network of "
+    "an\n"
+    "ONNX file on X and writes its output.\n"
     "\n"
+    "of a network:\n"
+    "  --layer NAME          write the output of this node, or this value, instead\n"
+    "  --repeat N            run N times; the time shown is the shortest (1)\n"
+    "  --device, --algo, --threads as below, for its convolutions\n"
+    "\n"
+    "of one layer:\n"
     "  --weights FILE        npy (OIHW or M x C*R*S), scipy CSR npz, smtx or Matrix Market, told "
     "by\n"
     "                        content; one file a group may be given, comma-separated\n"
@@ -44,7 +55,9 @@ static const char help[] =
     "  csrconv run --weights conv3.mtx --kernel 256,3,3 --pad 1 --input x.npy --output y.npy\n"
     "  csrconv run --weights w.npy --input x.npy --output y.npy --stride 2 --activation relu\n"
     "  csrconv run --weights g1.mtx,g2.mtx --groups 2 --kernel 48,5,5 --pad 2 \\\n"
-    "              --input x.npy --output y.npy\n";
+    "              --input x.npy --output y.npy\n"
+    "  csrconv run model.onnx --input x.npy --output y.npy\n"
+    "  csrconv run model.onnx --layer conv1 --input x.npy --output features.npy\n";
 
 struct run_options {
     const char *weights, *input, *output, *bias, *kernel, *order, *values, *residual;
@@ -277,7 +290,16 @@ static int run_layer(const struct run_options *o, struct layer *layer)
     return array_write(o->output, &layer->output);
 }
 
-static int run(int argc, char **argv)
+/* Whether the arguments are of one layer: only then there are weights beside the model. */
+static bool has_weights(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--weights") == 0 || strncmp(argv[i], "--weights=", 10) == 0)
+            return true;
+    return false;
+}
+
+static int run_layer_of_files(int argc, char **argv)
 {
     struct run_options options = { .order = "crs",
                                    .activation = "none",
@@ -299,9 +321,14 @@ static int run(int argc, char **argv)
     return code;
 }
 
+static int run(int argc, char **argv)
+{
+    return has_weights(argc, argv) ? run_layer_of_files(argc, argv) : run_model(argc, argv);
+}
+
 const struct command command_run = {
     .name = "run",
-    .summary = "convolve a .npy tensor with pruned weights",
+    .summary = "convolve a .npy tensor with pruned weights, or run a network on it",
     .help = help,
     .run = run,
 };

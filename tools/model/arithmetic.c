@@ -1,4 +1,4 @@
-#include "families.h"
+#include "computations.h"
 
 #include "complain.h"
 
@@ -16,26 +16,6 @@ static int check_broadcast(const struct operation *operation)
         return operation_complain(operation, EXIT_REFUSED,
                                   "broadcast of operator sets before 7 is not supported");
     return EXIT_DONE;
-}
-
-int arithmetic_shape(struct operation *operation)
-{
-    const struct tensor *const a = operation->inputs[0], *const b = operation->inputs[1];
-    const int rank = a->rank > b->rank ? a->rank : b->rank;
-    char first[TENSOR_SHAPE_TEXT], second[TENSOR_SHAPE_TEXT];
-    int64_t dims[TENSOR_MAX_RANK];
-    const int code = check_broadcast(operation);
-    if (code)
-        return code;
-    for (int i = 0; i < rank; i++) {
-        const int64_t of_a = size_at(a, rank, i), of_b = size_at(b, rank, i);
-        if (of_a != of_b && of_a != 1 && of_b != 1)
-            return operation_complain(operation, EXIT_BAD, "shapes %s and %s do not go together",
-                                      tensor_shape_text(a->rank, a->dims, first),
-                                      tensor_shape_text(b->rank, b->dims, second));
-        dims[i] = of_a == 1 ? of_b : of_a;
-    }
-    return operation_set_shape(operation, rank, dims);
 }
 
 /* How far the next element along each axis of the output is; 0 where one element serves all. */
@@ -70,14 +50,16 @@ static float *apply(const struct broadcast *x, int axis, const float *a, const f
     return y;
 }
 
-static int compute(struct operation *operation, binary *function)
+static int compute(const struct operation *operation, binary *function)
 {
     struct broadcast x = { .function = function, .output = &operation->output };
+    const int code = check_broadcast(operation);
+    if (code)
+        return code;
     find_steps(operation->inputs[0], x.output, x.a_steps);
     find_steps(operation->inputs[1], x.output, x.b_steps);
-    if (tensor_count(x.output) > 0)
-        apply(&x, 0, operation->inputs[0]->values, operation->inputs[1]->values,
-              operation->output.values);
+    apply(&x, 0, operation->inputs[0]->values, operation->inputs[1]->values,
+          operation->output.values);
     return EXIT_DONE;
 }
 
@@ -101,22 +83,22 @@ static float divide(float a, float b)
     return a / b;
 }
 
-int add_compute(struct operation *operation)
+int add_compute(const struct operation *operation)
 {
     return compute(operation, add);
 }
 
-int sub_compute(struct operation *operation)
+int sub_compute(const struct operation *operation)
 {
     return compute(operation, subtract);
 }
 
-int mul_compute(struct operation *operation)
+int mul_compute(const struct operation *operation)
 {
     return compute(operation, multiply);
 }
 
-int div_compute(struct operation *operation)
+int div_compute(const struct operation *operation)
 {
     return compute(operation, divide);
 }

@@ -2,7 +2,6 @@
 
 #include "complain.h"
 #include "format/bytes.h"
-#include "format/file.h"
 #include "format/half.h"
 
 #include <inttypes.h>
@@ -45,17 +44,25 @@ int model_read_memory(const char *path, uint8_t *image, size_t size, struct mode
     return code;
 }
 
+int model_read_begun(const char *path, struct file *file, struct model *out)
+{
+    *out = (struct model){ 0 };
+    const bool is_model = model_format_of(file->data, file->size) != NULL;
+    int code = is_model ? file_rest(path, file) : EXIT_DONE; /* what is none may be endless */
+    if (code)
+        return code;
+    code = model_read_memory(path, file->data, file->size, out);
+    file->data = NULL;
+    return code;
+}
+
 int model_read(const char *path, struct model *out)
 {
     struct file file;
     *out = (struct model){ 0 };
     int code = file_begin(path, &file);
-    if (!code && model_format_of(file.data, file.size))
-        code = file_rest(path, &file);
-    if (!code) {
-        code = model_read_memory(path, file.data, file.size, out);
-        file.data = NULL;
-    }
+    if (!code)
+        code = model_read_begun(path, &file, out);
     file_free(&file);
     return code;
 }

@@ -18,6 +18,7 @@
 #define CSRCONV_TOOLS_MODEL_MODEL_H
 
 #include "arena.h"
+#include "format/file.h"
 #include "format/tensor.h"
 
 #include <stdbool.h>
@@ -165,6 +166,9 @@ const struct model_format *model_format_of(const uint8_t *data, size_t size);
 
 /* Reads a model file. *out is the caller's to model_free, and clear after a failure. */
 int model_read(const char *path, struct model *out);
+
+/* The same of a file that was begun, whose owner frees it. */
+int model_read_begun(const char *path, struct file *file, struct model *out);
 
 /* The same of a file that is in memory; takes over the image, which came from malloc, in any case.
  */

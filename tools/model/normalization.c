@@ -1,17 +1,19 @@
-#include "families.h"
+#include "computations.h"
 
 #include "complain.h"
+#include "node.h"
 
 #include <inttypes.h>
 #include <math.h>
 
 /* --------------------------------------------------------------------------- BatchNormalization */
 
-int batch_norm_shape(struct operation *operation)
+static int check_batch_norm(const struct operation *operation)
 {
     const struct tensor *const x = operation->inputs[0];
-    if (x->rank < 2)
-        return operation_check_rank(operation, 0, 4);
+    const int code = operation_check_rank(operation, 2, TENSOR_MAX_RANK);
+    if (code)
+        return code;
     if (model_attribute_int(operation->node, "training_mode", 0) ||
         !model_attribute_int(operation->node, "spatial", 1))
         return operation_complain(operation, EXIT_REFUSED,
@@ -20,12 +22,15 @@ int batch_norm_shape(struct operation *operation)
         if (tensor_count(operation->inputs[i]) != x->dims[1])
             return operation_complain(operation, EXIT_BAD,
                                       "input %zu is not of %" PRId64 " channels", i, x->dims[1]);
-    return operation_same_shape(operation);
+    return EXIT_DONE;
 }
 
-int batch_norm_compute(struct operation *operation)
+int batch_norm_compute(const struct operation *operation)
 {
     const struct tensor *const *const in = operation->inputs;
+    const int code = check_batch_norm(operation);
+    if (code)
+        return code;
     const float *const scale = in[1]->values, *const bias = in[2]->values;
     const float *const mean = in[3]->values, *const variance = in[4]->values;
     const float epsilon = model_attribute_float(operation->node, "epsilon", 1e-5F);
@@ -43,21 +48,15 @@ int batch_norm_compute(struct operation *operation)
 
 /* ------------------------------------------------------------------------------------------ LRN */
 
-int lrn_shape(struct operation *operation)
-{
-    if (operation->inputs[0]->rank < 3)
-        return operation_check_rank(operation, 0, 4);
-    if (model_attribute_int(operation->node, "size", 0) < 1)
-        return operation_complain(operation, EXIT_BAD, "it has no size");
-    return operation_same_shape(operation);
-}
-
 /* Over the channels around each: `size` of them, the smaller half before it. */
-int lrn_compute(struct operation *operation)
+int lrn_compute(const struct operation *operation)
 {
     const struct tensor *const x = operation->inputs[0];
+    const int64_t size = model_attribute_int(operation->node, "size", 0);
+    const int code = operation_check_rank(operation, 3, TENSOR_MAX_RANK);
+    if (code || size < 1)
+        return code ? code : operation_complain(operation, EXIT_BAD, "it has no size");
     const int64_t channels = x->dims[1], plane = tensor_inner(x, 2);
-    const int64_t size = model_attribute_int(operation->node, "size", 1);
     const int64_t before = (size - 1) / 2, after = size - 1 - before;
     const double alpha =
         (double)model_attribute_float(operation->node, "alpha", 1e-4F) / (double)size;
@@ -91,21 +90,12 @@ static int take_lines(const struct operation *operation, struct lines *out)
     const struct tensor *const x = operation->inputs[0];
     const bool is_old = operation->model->opset < 13;
     int axis;
-    const int code = operation_axis(
-        operation, model_attribute_int(operation->node, "axis", is_old ? 1 : -1), x->rank, &axis);
-    if (code)
-        return code;
+    if (!node_axis(model_attribute_int(operation->node, "axis", is_old ? 1 : -1), x->rank, &axis))
+        return operation_complain(operation, EXIT_BAD, "it has no such axis");
     out->outer = tensor_outer(x, axis);
     out->inner = is_old ? 1 : tensor_inner(x, axis + 1);
     out->length = tensor_inner(x, axis) / out->inner;
     return EXIT_DONE;
-}
-
-int softmax_shape(struct operation *operation)
-{
-    struct lines lines;
-    const int code = take_lines(operation, &lines);
-    return code ? code : operation_same_shape(operation);
 }
 
 /* `length` elements, `step` apart. */
@@ -121,9 +111,9 @@ static void softmax_line(const float *x, float *y, int64_t length, int64_t step)
         y[i * step] = (float)((double)y[i * step] / total);
 }
 
-int softmax_compute(struct operation *operation)
+int softmax_compute(const struct operation *operation)
 {
-    struct lines lines;
+    struct lines lines = { 0 };
     const int code = take_lines(operation, &lines);
     if (code)
         return code;

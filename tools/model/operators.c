@@ -1,49 +1,73 @@
 #include "operator.h"
 
-#include "complain.h"
-#include "families.h"
+#include "computations.h"
+#include "shape_rules.h"
 
 #include <string.h>
 
-/* More inputs than any Concat has. */
 #define ANY SIZE_MAX
 
+/* Conv has no computation here: it gets a plan of the library. */
 static const struct operator operators[] = {
-    { "Add", 2, 2, 0, arithmetic_shape, add_compute },
-    { "AveragePool", 1, 1, 0, pool_shape, average_pool_compute },
-    { "BatchNormalization", 5, 5, 0, batch_norm_shape, batch_norm_compute },
-    { "Clip", 1, 3, 0, operation_same_shape, clip_compute },
-    { "Concat", 1, ANY, 0, concat_shape, concat_compute },
-    { "Conv", 2, 3, 0, conv_shape, NULL },
-    { "Div", 2, 2, 0, arithmetic_shape, div_compute },
-    { "Dropout", 1, 3, 2 | 4, operation_same_shape, copy_compute },
-    { "Flatten", 1, 1, 0, flatten_shape, copy_compute },
-    { "Gemm", 2, 3, 0, gemm_shape, gemm_compute },
-    { "GlobalAveragePool", 1, 1, 0, global_pool_shape, global_average_pool_compute },
-    { "Identity", 1, 1, 0, operation_same_shape, copy_compute },
-    { "LRN", 1, 1, 0, lrn_shape, lrn_compute },
-    { "LeakyRelu", 1, 1, 0, operation_same_shape, leaky_relu_compute },
-    { "MatMul", 2, 2, 0, matmul_shape, matmul_compute },
-    { "MaxPool", 1, 1, 0, pool_shape, max_pool_compute },
-    { "Mul", 2, 2, 0, arithmetic_shape, mul_compute },
-    { "Pad", 1, 4, 2 | 8, pad_shape, pad_compute },
-    { "Relu", 1, 1, 0, operation_same_shape, relu_compute },
-    { "Reshape", 1, 2, 2, reshape_shape, copy_compute },
-    { "Sigmoid", 1, 1, 0, operation_same_shape, sigmoid_compute },
-    { "Slice", 1, 5, 2 | 4 | 8 | 16, slice_shape, slice_compute },
-    { "Softmax", 1, 1, 0, softmax_shape, softmax_compute },
-    { "Squeeze", 1, 2, 2, squeeze_shape, copy_compute },
-    { "Sub", 2, 2, 0, arithmetic_shape, sub_compute },
-    { "Tanh", 1, 1, 0, operation_same_shape, tanh_compute },
-    { "Transpose", 1, 1, 0, transpose_shape, transpose_compute },
-    { "Unsqueeze", 1, 2, 2, unsqueeze_shape, copy_compute },
+    { "Abs", same_rule, NULL, 1, 1, 0 },
+    { "Add", broadcast_rule, add_compute, 2, 2, 0 },
+    { "AveragePool", pool_rule, average_pool_compute, 1, 1, 0 },
+    { "BatchNormalization", same_rule, batch_norm_compute, 5, 5, 0 },
+    { "Cast", same_rule, NULL, 1, 1, 0 },
+    { "Clip", same_rule, clip_compute, 1, 3, 0 },
+    { "Concat", concat_rule, concat_compute, 1, ANY, 0 },
+    { "Conv", conv_rule, NULL, 2, 3, 0 },
+    { "Div", broadcast_rule, div_compute, 2, 2, 0 },
+    { "Dropout", same_rule, copy_compute, 1, 3, 1 << 1 | 1 << 2 },
+    { "Elu", same_rule, NULL, 1, 1, 0 },
+    { "Erf", same_rule, NULL, 1, 1, 0 },
+    { "Exp", same_rule, NULL, 1, 1, 0 },
+    { "Flatten", flatten_rule, copy_compute, 1, 1, 0 },
+    { "Gelu", same_rule, NULL, 1, 1, 0 },
+    { "Gemm", gemm_rule, gemm_compute, 2, 3, 0 },
+    { "GlobalAveragePool", global_pool_rule, global_average_pool_compute, 1, 1, 0 },
+    { "GlobalMaxPool", global_pool_rule, NULL, 1, 1, 0 },
+    { "HardSigmoid", same_rule, hard_sigmoid_compute, 1, 1, 0 },
+    { "HardSwish", same_rule, hard_swish_compute, 1, 1, 0 },
+    { "Identity", same_rule, copy_compute, 1, 1, 0 },
+    { "InstanceNormalization", same_rule, NULL, 3, 3, 0 },
+    { "LRN", same_rule, lrn_compute, 1, 1, 0 },
+    { "LeakyRelu", same_rule, leaky_relu_compute, 1, 1, 0 },
+    { "LogSoftmax", same_rule, NULL, 1, 1, 0 },
+    { "LpPool", pool_rule, NULL, 1, 1, 0 },
+    { "MatMul", matmul_rule, matmul_compute, 2, 2, 0 },
+    { "Max", broadcast_rule, NULL, 1, ANY, 0 },
+    { "MaxPool", pool_rule, max_pool_compute, 1, 1, 0 },
+    { "Mean", broadcast_rule, NULL, 1, ANY, 0 },
+    { "Min", broadcast_rule, NULL, 1, ANY, 0 },
+    { "Mish", same_rule, NULL, 1, 1, 0 },
+    { "Mul", broadcast_rule, mul_compute, 2, 2, 0 },
+    { "Neg", same_rule, NULL, 1, 1, 0 },
+    { "PRelu", same_rule, NULL, 2, 2, 0 },
+    { "Pad", pad_rule, pad_compute, 1, 3, 1 << 1 },
+    { "Pow", broadcast_rule, NULL, 2, 2, 0 },
+    { "ReduceMax", reduce_rule, NULL, 1, 2, 1 << 1 },
+    { "ReduceMean", reduce_rule, NULL, 1, 2, 1 << 1 },
+    { "ReduceSum", reduce_rule, NULL, 1, 2, 1 << 1 },
+    { "Relu", same_rule, relu_compute, 1, 1, 0 },
+    { "Reshape", reshape_rule, copy_compute, 1, 2, 1 << 1 },
+    { "Selu", same_rule, NULL, 1, 1, 0 },
+    { "Sigmoid", same_rule, sigmoid_compute, 1, 1, 0 },
+    { "Slice", slice_rule, slice_compute, 1, 5, 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 },
+    { "Softmax", same_rule, softmax_compute, 1, 1, 0 },
+    { "Softplus", same_rule, NULL, 1, 1, 0 },
+    { "Sqrt", same_rule, NULL, 1, 1, 0 },
+    { "Squeeze", squeeze_rule, copy_compute, 1, 2, 1 << 1 },
+    { "Sub", broadcast_rule, sub_compute, 2, 2, 0 },
+    { "Sum", broadcast_rule, NULL, 1, ANY, 0 },
+    { "Tanh", same_rule, tanh_compute, 1, 1, 0 },
+    { "Transpose", transpose_rule, transpose_compute, 1, 1, 0 },
+    { "Unsqueeze", unsqueeze_rule, copy_compute, 1, 2, 1 << 1 },
 };
 
 const struct operator* operator_of(const struct model_node *node)
 {
-    if (*node->domain && strcmp(node->domain, "ai.onnx") != 0)
-        return NULL;
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+    for (size_t i = 0; !*node->domain && i < sizeof operators / sizeof *operators; i++)
         if (strcmp(operators[i].name, node->op) == 0)
             return &operators[i];
     return NULL;
@@ -52,18 +76,4 @@ const struct operator* operator_of(const struct model_node *node)
 bool operator_takes_floats(const struct operator* operator, size_t input)
 {
     return input >= 8 || !(operator->integers>> input & 1);
-}
-
-int operation_shape(struct operation *operation)
-{
-    const struct operator* const operator= operator_of(operation->node);
-    const size_t count = operation->node->input_count;
-    if (!operator)
-        return operation_complain(operation, EXIT_REFUSED, "this operator is not supported");
-    if (count > operator->most)
-        return operation_complain(operation, EXIT_BAD, "it has %zu inputs", count);
-    for (size_t i = 0; i < operator->least; i++)
-        if (!operation_input(operation, i))
-            return operation_complain(operation, EXIT_BAD, "it lacks input %zu", i);
-    return operator->shape(operation);
 }

@@ -1,9 +1,8 @@
-#include "families.h"
+#include "computations.h"
 
 #include "complain.h"
+#include "node.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,56 +34,21 @@ static int take_mode(const struct operation *operation, struct padding *out)
     return operation_complain(operation, EXIT_REFUSED, "its mode is \"%.20s\"", mode);
 }
 
-/* All begins, then all ends; of all axes or those that are named. */
+/* All begins, then all ends: as many as the shape rule wants. */
 static int take_amounts(const struct operation *operation, struct padding *out)
 {
-    const int rank = operation->inputs[0]->rank;
-    struct operation_ints pads, axes;
-    int code = operation_ints(operation, "pads", 1, &pads);
-    if (!code)
-        code = operation_ints(operation, "axes", 3, &axes);
-    if (code)
-        return code;
-    const int count = axes.count == -1 ? rank : axes.count;
-    if (count > rank || pads.count != 2 * count)
-        return operation_complain(operation, EXIT_BAD, "it has %d pads for %d dimensions",
-                                  pads.count, rank);
-    for (int i = 0; i < count; i++) {
-        int axis;
-        if ((code = operation_axis(operation, axes.count == -1 ? i : axes.items[i], rank, &axis)))
-            return code;
-        out->begin[axis] = pads.items[i];
-        out->end[axis] = pads.items[count + i];
-        if (llabs(out->begin[axis]) > MOST || llabs(out->end[axis]) > MOST)
-            return operation_complain(operation, EXIT_BAD, "axis %d is padded by too much", axis);
+    const struct tensor *const x = operation->inputs[0];
+    struct node_ints pads;
+    node_ints(operation->model, operation->node, 1, "pads", &pads);
+    for (int i = 0; i < x->rank; i++) {
+        out->begin[i] = pads.items[i];
+        out->end[i] = pads.items[x->rank + i];
+        if (llabs(out->begin[i]) > MOST || llabs(out->end[i]) > MOST)
+            return operation_complain(operation, EXIT_BAD, "axis %d is padded by too much", i);
+        if (out->mode == PAD_REFLECT && (out->begin[i] >= x->dims[i] || out->end[i] >= x->dims[i]))
+            return operation_complain(operation, EXIT_BAD, "axis %d is too short to reflect", i);
     }
     return EXIT_DONE;
-}
-
-static int padding_of(const struct operation *operation, struct padding *out)
-{
-    *out = (struct padding){ 0 };
-    const int code = take_mode(operation, out);
-    return code ? code : take_amounts(operation, out);
-}
-
-int pad_shape(struct operation *operation)
-{
-    const struct tensor *const x = operation->inputs[0];
-    int64_t dims[TENSOR_MAX_RANK];
-    struct padding p;
-    const int code = padding_of(operation, &p);
-    if (code)
-        return code;
-    for (int i = 0; i < x->rank; i++) {
-        const bool is_reflected = p.mode == PAD_REFLECT;
-        if (is_reflected && (p.begin[i] >= x->dims[i] || p.end[i] >= x->dims[i]))
-            return operation_complain(operation, EXIT_BAD, "axis %d is too short to reflect", i);
-        if (__builtin_add_overflow(x->dims[i], p.begin[i], &dims[i]) ||
-            __builtin_add_overflow(dims[i], p.end[i], &dims[i]))
-            return operation_complain(operation, EXIT_BAD, "axis %d would get too long", i);
-    }
-    return operation_set_shape(operation, x->rank, dims);
 }
 
 /* Where in the input a position along an axis comes from; -1: from the constant. */
@@ -120,10 +84,12 @@ static float *fill(const struct operation *operation, const struct padding *p, i
     return y;
 }
 
-int pad_compute(struct operation *operation)
+int pad_compute(const struct operation *operation)
 {
-    struct padding p;
-    const int code = padding_of(operation, &p);
+    struct padding p = { 0 };
+    int code = take_mode(operation, &p);
+    if (!code)
+        code = take_amounts(operation, &p);
     if (!code)
         fill(operation, &p, 0, operation->inputs[0]->values, operation->output.values);
     return code;

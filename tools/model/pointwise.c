@@ -1,13 +1,14 @@
-#include "families.h"
+#include "computations.h"
 
 #include "complain.h"
 
 #include <math.h>
+#include <string.h>
 
 /* One element; a and b are what the attributes say. */
 typedef float pointwise(float x, float a, float b);
 
-static int apply(struct operation *operation, pointwise *function, float a, float b)
+static int apply(const struct operation *operation, pointwise *function, float a, float b)
 {
     const int64_t count = tensor_count(&operation->output);
     const float *const x = operation->inputs[0]->values;
@@ -46,12 +47,22 @@ static float hyperbolic_tangent(float x, float a, float b)
     return tanhf(x);
 }
 
-int relu_compute(struct operation *operation)
+static float hard_sigmoid(float x, float slope, float shift)
+{
+    return clamp(slope * x + shift, 0.0F, 1.0F);
+}
+
+static float hard_swish(float x, float slope, float shift)
+{
+    return x * hard_sigmoid(x, slope, shift);
+}
+
+int relu_compute(const struct operation *operation)
 {
     return apply(operation, relu, 0.0F, 0.0F);
 }
 
-int leaky_relu_compute(struct operation *operation)
+int leaky_relu_compute(const struct operation *operation)
 {
     return apply(operation, leaky, model_attribute_float(operation->node, "alpha", 0.01F), 0.0F);
 }
@@ -70,7 +81,7 @@ static int clip_bound(const struct operation *operation, const char *attribute, 
     return EXIT_DONE;
 }
 
-int clip_compute(struct operation *operation)
+int clip_compute(const struct operation *operation)
 {
     float low = -INFINITY, high = INFINITY;
     int code = clip_bound(operation, "min", 1, &low);
@@ -79,12 +90,30 @@ int clip_compute(struct operation *operation)
     return code ? code : apply(operation, clamp, low, high);
 }
 
-int sigmoid_compute(struct operation *operation)
+int sigmoid_compute(const struct operation *operation)
 {
     return apply(operation, sigmoid, 0.0F, 0.0F);
 }
 
-int tanh_compute(struct operation *operation)
+int tanh_compute(const struct operation *operation)
 {
     return apply(operation, hyperbolic_tangent, 0.0F, 0.0F);
+}
+
+int hard_sigmoid_compute(const struct operation *operation)
+{
+    return apply(operation, hard_sigmoid, model_attribute_float(operation->node, "alpha", 0.2F),
+                 model_attribute_float(operation->node, "beta", 0.5F));
+}
+
+int hard_swish_compute(const struct operation *operation)
+{
+    return apply(operation, hard_swish, 1.0F / 6.0F, 0.5F);
+}
+
+int copy_compute(const struct operation *operation)
+{
+    memcpy(operation->output.values, operation->inputs[0]->values,
+           (size_t)tensor_count(&operation->output) * sizeof(float));
+    return EXIT_DONE;
 }

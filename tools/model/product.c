@@ -1,8 +1,6 @@
-#include "families.h"
+#include "computations.h"
 
 #include "complain.h"
-
-#include <string.h>
 
 /* A matrix in memory: how far apart its neighbours are along each axis; 0 repeats one. */
 struct matrix {
@@ -58,22 +56,7 @@ static int gemm_addend(const struct operation *operation, struct matrix *out)
     return EXIT_DONE;
 }
 
-int gemm_shape(struct operation *operation)
-{
-    struct matrix addend;
-    int code;
-    if ((code = operation_check_rank(operation, 0, 2)) ||
-        (code = operation_check_rank(operation, 1, 2)))
-        return code;
-    if (gemm_size(operation, 0, "transA", 1) != gemm_size(operation, 1, "transB", 0))
-        return operation_complain(operation, EXIT_BAD, "its matrices do not go together");
-    const int64_t dims[] = { gemm_size(operation, 0, "transA", 0),
-                             gemm_size(operation, 1, "transB", 1) };
-    code = operation_set_shape(operation, 2, dims);
-    return code ? code : gemm_addend(operation, &addend);
-}
-
-int gemm_compute(struct operation *operation)
+int gemm_compute(const struct operation *operation)
 {
     const float alpha = model_attribute_float(operation->node, "alpha", 1.0F);
     const float beta = model_attribute_float(operation->node, "beta", 1.0F);
@@ -95,27 +78,27 @@ int gemm_compute(struct operation *operation)
 
 /* --------------------------------------------------------------------------------------- MatMul */
 
-/* Matrices of the last two axes; those of the first input each by their own, or all by one. */
-int matmul_shape(struct operation *operation)
+/* Matrices of the last two axes: those of the first input each by their own, or all by one. */
+static int check_matmul(const struct operation *operation)
 {
     const struct tensor *const a = operation->inputs[0], *const b = operation->inputs[1];
-    int64_t dims[TENSOR_MAX_RANK];
     char first[TENSOR_SHAPE_TEXT], second[TENSOR_SHAPE_TEXT];
-    bool fits = a->rank >= 2 && b->rank >= 2 && (b->rank == 2 || b->rank == a->rank);
+    bool fits = b->rank == 2 || b->rank == a->rank;
     for (int i = 0; fits && b->rank > 2 && i < a->rank - 2; i++)
         fits = a->dims[i] == b->dims[i];
-    if (!fits || a->dims[a->rank - 1] != b->dims[b->rank - 2])
-        return operation_complain(operation, EXIT_REFUSED, "shapes %s and %s are not multiplied",
-                                  tensor_shape_text(a->rank, a->dims, first),
-                                  tensor_shape_text(b->rank, b->dims, second));
-    memcpy(dims, a->dims, sizeof dims);
-    dims[a->rank - 1] = b->dims[b->rank - 1];
-    return operation_set_shape(operation, a->rank, dims);
+    if (fits)
+        return EXIT_DONE;
+    return operation_complain(operation, EXIT_REFUSED, "%s by %s is not supported",
+                              tensor_shape_text(a->rank, a->dims, first),
+                              tensor_shape_text(b->rank, b->dims, second));
 }
 
-int matmul_compute(struct operation *operation)
+int matmul_compute(const struct operation *operation)
 {
     const struct tensor *const a = operation->inputs[0], *const b = operation->inputs[1];
+    const int code = check_matmul(operation);
+    if (code)
+        return code;
     const int64_t count = tensor_outer(a, a->rank - 2);
     const int64_t rows = a->dims[a->rank - 2], inner = a->dims[a->rank - 1];
     const int64_t columns = b->dims[b->rank - 1];

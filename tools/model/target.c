@@ -47,9 +47,9 @@ int target_find(const struct model *model, const char *name, size_t *value)
 
 static void mark_inputs(const struct model_node *node, bool *values)
 {
-    const struct operator *const operator = operator_of(node);
+    const struct operator* const operator= operator_of(node);
     for (size_t i = 0; i < node->input_count; i++)
-        if (node->inputs[i] != MODEL_NONE && (!operator || operator_takes_floats(operator, i)))
+        if (node->inputs[i] != MODEL_NONE && (!operator|| operator_takes_floats(operator, i)))
             values[node->inputs[i]] = true;
 }
 
@@ -61,8 +61,9 @@ static int mark_node(const struct model *model, size_t index, bool *values, bool
         if (node->outputs[i] == MODEL_NONE || !values[node->outputs[i]])
             continue;
         if (i > 0)
-            return complain(EXIT_REFUSED, model->path, "output %zu of node %s (%s) is not supported",
-                            i, model->values[node->outputs[i]].name, node->op);
+            return complain(EXIT_REFUSED, model->path,
+                            "output %zu of node %s (%s) is not supported", i,
+                            model->values[node->outputs[i]].name, node->op);
         nodes[index] = true;
         mark_inputs(node, values);
     }

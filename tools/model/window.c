@@ -5,111 +5,113 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Wider than any image; sums of a few products of two such fit 64 bits. */
-#define MOST ((int64_t)1 << 30)
+/* Far beyond any image, and sums of products of two of them fit. */
+#define MOST_SIZE ((int64_t)1 << 30)
 
-/* Fills count numbers from an attribute; those not given are `otherwise`. */
-static int take(const struct operation *operation, const char *name, int count, int64_t least,
-                int64_t otherwise, int64_t *out)
+static int refuse(const struct model *model, const struct model_node *node, const char *what)
 {
-    struct operation_ints ints;
-    const int code = operation_ints(operation, name, MODEL_NONE, &ints);
-    if (code)
-        return code;
-    if (ints.count != -1 && ints.count != count)
-        return operation_complain(operation, EXIT_REFUSED, "its %s is not of two dimensions", name);
-    for (int i = 0; i < count; i++) {
-        out[i] = ints.count == -1 ? otherwise : ints.items[i];
-        if (out[i] < least || out[i] > MOST)
-            return operation_complain(operation, EXIT_BAD, "its %s has a %" PRId64, name, out[i]);
+    return complain(EXIT_BAD, model->path, "node %s (%s): %s", node->name, node->op, what);
+}
+
+/* A list of `count` sizes of at least `least`; what is not given is left as it is. */
+static int read_sizes(const struct model *model, const struct model_node *node, const char *name,
+                      size_t count, int64_t least, int64_t *out)
+{
+    const struct model_attribute *const a = model_attribute(node, name, MODEL_ATTRIBUTE_INTS);
+    if (!a)
+        return EXIT_DONE;
+    if (a->count != count)
+        return complain(EXIT_BAD, model->path, "node %s (%s): %s has %zu numbers, not %zu",
+                        node->name, node->op, name, a->count, count);
+    for (size_t i = 0; i < count; i++) {
+        if (a->ints[i] < least || a->ints[i] > MOST_SIZE)
+            return complain(EXIT_BAD, model->path, "node %s (%s): %s has %" PRId64, node->name,
+                            node->op, name, a->ints[i]);
+        out[i] = a->ints[i];
     }
     return EXIT_DONE;
 }
 
-static int take_kernel(const struct operation *operation, const int64_t *kernel, struct window *w)
+static int read_kernel(const struct model *model, const struct model_node *node,
+                       const int64_t *kernel, struct window *out)
 {
-    int64_t given[2];
-    const int code = take(operation, "kernel_shape", 2, 0, 0, given);
-    if (code)
-        return code;
-    memcpy(w->kernel, kernel ? kernel : given, sizeof w->kernel);
-    if (w->kernel[0] < 1 || w->kernel[1] < 1)
-        return operation_complain(operation, EXIT_BAD, "it has no kernel");
-    if (given[0] && memcmp(w->kernel, given, sizeof given) != 0)
-        return operation_complain(operation, EXIT_BAD,
-                                  "its kernel_shape is not that of its weights");
+    const int code = read_sizes(model, node, "kernel_shape", 2, 1, out->kernel);
+    if (code || !kernel)
+        return !code && !out->kernel[0] ? refuse(model, node, "it has no kernel_shape") : code;
+    for (int i = 0; i < 2; i++) {
+        if (kernel[i] < 1 || kernel[i] > MOST_SIZE)
+            return refuse(model, node, "its kernel has no size");
+        if (out->kernel[i] && out->kernel[i] != kernel[i])
+            return refuse(model, node, "its kernel_shape is not that of its weights");
+        out->kernel[i] = kernel[i];
+    }
     return EXIT_DONE;
 }
 
-/* What the kernel covers of a row or a column. */
 static int64_t extent(const struct window *w, int i)
 {
     return w->dilation[i] * (w->kernel[i] - 1) + 1;
 }
 
-/* Padding such that there are ceil(image / stride) windows. */
-static void pad_to_same(struct window *w, bool is_upper)
+/* As many outputs as the stride makes of the image; an odd padding is larger on one side. */
+static void pad_same(const int64_t image[2], bool is_upper, struct window *w)
 {
     for (int i = 0; i < 2; i++) {
-        const int64_t out = (w->image[i] + w->stride[i] - 1) / w->stride[i];
-        const int64_t missing = (out - 1) * w->stride[i] + extent(w, i) - w->image[i];
-        const int64_t all = missing > 0 ? missing : 0;
-        w->begin[i] = is_upper ? all / 2 : all - all / 2;
-        w->end[i] = all - w->begin[i];
+        const int64_t outputs = (image[i] + w->stride[i] - 1) / w->stride[i];
+        const int64_t needed = (outputs - 1) * w->stride[i] + extent(w, i) - image[i];
+        const int64_t padding = needed > 0 ? needed : 0;
+        w->before[i] = is_upper ? padding / 2 : padding - padding / 2;
+        w->after[i] = padding - w->before[i];
     }
 }
 
-static int take_padding(const struct operation *operation, struct window *w)
+static int read_padding(const struct model *model, const struct model_node *node,
+                        const int64_t image[2], struct window *w)
 {
-    const char *const automatic = model_attribute_string(operation->node, "auto_pad", "NOTSET");
-    const bool is_upper = strcmp(automatic, "SAME_UPPER") == 0;
+    const char *const kind = model_attribute_string(node, "auto_pad", "NOTSET");
     int64_t pads[4] = { 0 };
-    if (is_upper || strcmp(automatic, "SAME_LOWER") == 0) {
-        pad_to_same(w, is_upper);
+    if (strcmp(kind, "SAME_UPPER") == 0 || strcmp(kind, "SAME_LOWER") == 0) {
+        pad_same(image, strcmp(kind, "SAME_UPPER") == 0, w);
         return EXIT_DONE;
     }
-    if (strcmp(automatic, "NOTSET") == 0) {
-        const int code = take(operation, "pads", 4, 0, 0, pads);
-        if (code)
-            return code;
-    } else if (strcmp(automatic, "VALID") != 0) {
-        return operation_complain(operation, EXIT_BAD, "its auto_pad is \"%.20s\"", automatic);
-    }
-    memcpy(w->begin, pads, sizeof w->begin);
-    memcpy(w->end, pads + 2, sizeof w->end);
-    return EXIT_DONE;
+    if (strcmp(kind, "VALID") == 0)
+        return EXIT_DONE;
+    if (strcmp(kind, "NOTSET") != 0 && *kind)
+        return refuse(model, node, "its auto_pad is none of ONNX");
+    const int code = read_sizes(model, node, "pads", 4, 0, pads);
+    memcpy(w->before, pads, sizeof w->before);
+    memcpy(w->after, pads + 2, sizeof w->after);
+    return code;
 }
 
-static int count_windows(const struct operation *operation, struct window *w)
+/* Rounded up, a last window that would begin in the padding behind the image is left out. */
+static int count_outputs(const struct model *model, const struct model_node *node,
+                         const int64_t image[2], struct window *w)
 {
-    const bool rounds_up = model_attribute_int(operation->node, "ceil_mode", 0) != 0;
+    const bool is_ceil = model_attribute_int(node, "ceil_mode", 0) != 0;
     for (int i = 0; i < 2; i++) {
-        const int64_t room = w->image[i] + w->begin[i] + w->end[i] - extent(w, i);
+        const int64_t room = image[i] + w->before[i] + w->after[i] - extent(w, i);
         if (room < 0)
-            return operation_complain(
-                operation, EXIT_BAD, "its kernel covers %" PRId64 " of %" PRId64 " padded %s",
-                extent(w, i), room + extent(w, i), i == 0 ? "rows" : "columns");
-        w->out[i] = (room + (rounds_up ? w->stride[i] - 1 : 0)) / w->stride[i] + 1;
-        /* No window begins in the padding behind the image. */
-        if (rounds_up && (w->out[i] - 1) * w->stride[i] >= w->image[i] + w->begin[i])
+            return refuse(model, node, "its window is larger than the padded image");
+        w->out[i] = (room + (is_ceil ? w->stride[i] - 1 : 0)) / w->stride[i] + 1;
+        if (is_ceil && (w->out[i] - 1) * w->stride[i] >= image[i] + w->before[i])
             w->out[i]--;
     }
     return EXIT_DONE;
 }
 
-int window_of(const struct operation *operation, const int64_t *kernel, struct window *out)
+int window_read(const struct model *model, const struct model_node *node, const int64_t *kernel,
+                const int64_t image[2], struct window *out)
 {
-    int code;
-    for (int i = 0; i < 2; i++) {
-        out->image[i] = operation->inputs[0]->dims[2 + i];
-        if (out->image[i] < 1 || out->image[i] > MOST)
-            return operation_complain(operation, EXIT_BAD, "its input has %" PRId64 " %s",
-                                      out->image[i], i == 0 ? "rows" : "columns");
-    }
-    if ((code = take_kernel(operation, kernel, out)) ||
-        (code = take(operation, "strides", 2, 1, 1, out->stride)) ||
-        (code = take(operation, "dilations", 2, 1, 1, out->dilation)) ||
-        (code = take_padding(operation, out)))
-        return code;
-    return count_windows(operation, out);
+    *out = (struct window){ .stride = { 1, 1 }, .dilation = { 1, 1 } };
+    if (image[0] > MOST_SIZE || image[1] > MOST_SIZE)
+        return refuse(model, node, "its image is too large");
+    int code = read_kernel(model, node, kernel, out);
+    if (!code)
+        code = read_sizes(model, node, "strides", 2, 1, out->stride);
+    if (!code)
+        code = read_sizes(model, node, "dilations", 2, 1, out->dilation);
+    if (!code)
+        code = read_padding(model, node, image, out);
+    return code ? code : count_outputs(model, node, image, out);
 }

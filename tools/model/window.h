@@ -1,21 +1,22 @@
-/* The windows of a convolution or a pooling over the planes of an NCHW tensor. */
+/* The window that Conv and the poolings slide over height and width. */
 #ifndef CSRCONV_TOOLS_MODEL_WINDOW_H
 #define CSRCONV_TOOLS_MODEL_WINDOW_H
 
-#include "operator.h"
+#include "model.h"
 
-/* Pairs are of rows and columns. */
+/* Each for height, then width. */
 struct window {
-    int64_t image[2];
-    int64_t kernel[2], stride[2], dilation[2];
-    int64_t begin[2], end[2]; /* padding: top and left, bottom and right */
-    int64_t out[2];           /* how many windows there are */
+    int64_t kernel[2], stride[2], dilation[2]; /* a dilation of 1 is none */
+    int64_t before[2], after[2];               /* padding: top and left, bottom and right */
+    int64_t out[2];
 };
 
 /*
- * From the attributes and the first input, which has been checked to be NCHW. kernel NULL: it is
- * the attribute kernel_shape. Everything in it is below 2^31, and out at least 1.
+ * Reads the attributes of a node for an image of that size: strides, dilations, pads or auto_pad
+ * (NOTSET, VALID, SAME_UPPER, SAME_LOWER), ceil_mode. `kernel` is that of the weights, or NULL: the
+ * attribute kernel_shape has it.
  */
-int window_of(const struct operation *operation, const int64_t *kernel, struct window *out);
+int window_read(const struct model *model, const struct model_node *node, const int64_t *kernel,
+                const int64_t image[2], struct window *out);
 
 #endif
