@@ -163,18 +163,34 @@ static int bench_team(struct bench *b, struct report *report, struct bench_count
     return code;
 }
 
+/* A copy of the problem's weights, with as many zeros as the point asks for or more. */
+static int prune_weights(const struct problem_point *point, float **dense,
+                         char pattern[WORKLOAD_PATTERN_SIZE])
+{
+    const struct problem_weights *const w = point->problem->weights;
+    const bool is_pruned = point->sparsity > point->problem->sparsity;
+    *dense = malloc((size_t)w->count * sizeof **dense);
+    if (!*dense)
+        return complain(EXIT_WRONG, "memory", "no room for %" PRId64 " weights", w->count);
+    memcpy(*dense, w->oihw, (size_t)w->count * sizeof **dense);
+    const csrconv_status status = csrconv_prune_magnitude(*dense, w->count, point->sparsity);
+    snprintf(pattern, WORKLOAD_PATTERN_SIZE, "%s%s", w->digest, is_pruned ? "+magnitude" : "");
+    return status ? selection_complain(point->problem->name, status) : EXIT_DONE;
+}
+
 static int set_up(struct bench *b, float **dense)
 {
     const struct bench_request *request = b->request;
     struct workload_options options = { .seed = request->seed, .sparsity = b->point->sparsity };
+    char pattern[WORKLOAD_PATTERN_SIZE];
     int code;
     problem_format(&b->point->geometry, b->descriptor);
     b->count = selection_count() + length_of(request->variants);
-    if (request->weights) {
-        options.pattern = request->weights->digest;
-        options.weights = *dense = weights_input_dense(request->weights);
-        if (!*dense)
-            return EXIT_WRONG;
+    if (b->point->problem->weights) {
+        if ((code = prune_weights(b->point, dense, pattern)))
+            return code;
+        options.weights = *dense;
+        options.pattern = pattern;
     }
     b->trials = calloc((size_t)b->count, sizeof *b->trials);
     b->timings = calloc((size_t)b->count, sizeof *b->timings);

@@ -6,7 +6,6 @@
 #include "problems_input.h"
 #include "report/report.h"
 #include "runner/timing.h"
-#include "weights_input.h"
 
 struct bench_request {
     csrconv_device device;
@@ -17,10 +16,9 @@ struct bench_request {
     const struct whole_list *threads;         /* of a CPU; empty: all */
     uint64_t seed;
     double min_time_s;
-    bool is_cold;                        /* measure with cold caches too */
-    bool is_one_sparsity;                /* say by the model from which one it would pay */
-    bool is_explained;                   /* measure the peak beside each time */
-    const struct weights_input *weights; /* NULL: generated */
+    bool is_cold;         /* measure with cold caches too */
+    bool is_one_sparsity; /* say by the model from which one it would pay */
+    bool is_explained;    /* measure the peak beside each time */
 };
 
 struct bench_count {

@@ -7,6 +7,7 @@
 #include "report/progress.h"
 #include "report/report_format.h"
 #include "selection.h"
+#include "weights_input.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,13 +15,18 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: csrconv bench [OPTION ...] PROBLEM ... | --network NAME|FILE.csv\n"
+    "usage: csrconv bench [OPTION ...] PROBLEM ... | MODEL | --network NAME|FILE.csv\n"
     "\n"
     "Verifies every algorithm and then times them side by side; times start from plain NCHW.\n"
     "\n"
     "  PROBLEM               a benchdnn descriptor (mb images, ic oc channels, ih oh sizes, kh\n"
     "                        kernel, sh stride, ph padding, dh dilation, g groups), or @FILE\n"
     "                        with one a line\n"
+    "  MODEL                 an ONNX file: its convolutions with their weights, as they are or, "
+    "with\n"
+    "                        --sparsity, pruned by magnitude layer by layer\n"
+    "  --input-shape N,C,H,W | NAME:N,C,H,W[;...]    of a MODEL that does not tell it\n"
+    "  --fold-bn             fold the BatchNormalization behind a MODEL's convolutions into them\n"
     "  --network NAME|FILE.csv       the layers with published sparsity >= 0.5 at the published "
     "batch\n"
     "  --all-layers          the other layers too\n"
@@ -28,7 +34,8 @@ static const char help[] =
     "c)\n"
     "  --device auto|cpu|cuda[:N]\n"
     "  --algo A,B|all        (all)\n"
-    "  --sparsity P[,P..]    fraction of zeros (the published one, else 0.9)\n"
+    "  --sparsity P[,P..]    fraction of zeros (the published one, or that of the weights, else "
+    "0.9)\n"
     "  --batch N[,N..]       (the problem's own)\n"
     "  --threads T[,T..]     0 = all (0)\n"
     "  --seed N              of generated weights and activations (1)\n"
@@ -44,16 +51,17 @@ static const char help[] =
     "examples:\n"
     "  csrconv bench --network alexnet --batch 1\n"
     "  csrconv bench --sparsity 0.5,0.7,0.9,0.95 mb1ic256ih14oc256oh14kh3ph1 --svg sweep.svg\n"
+    "  csrconv bench net.onnx --sparsity 0.8,0.9,0.95\n"
     "  csrconv bench --weights conv3.mtx mb1ic256ih13oc384oh13kh3ph1 --csv conv3.csv\n";
 
 struct bench_options {
-    const char *device, *network, *weights, *order, *csv, *json, *svg;
+    const char *device, *network, *weights, *order, *csv, *json, *svg, *input_shape;
     struct text_list algorithms, problems;
     struct real_list sparsities;
     struct whole_list batches, threads;
     int64_t seed;
     double min_time_s;
-    int is_cold, all_layers, is_graph, is_explained;
+    int is_cold, all_layers, is_graph, is_explained, folds;
 };
 
 static int check_combination(const struct bench_options *o)
@@ -62,6 +70,8 @@ static int check_combination(const struct bench_options *o)
         return complain(EXIT_BAD, "bench", "needs a PROBLEM or --network; --help has examples");
     if (o->all_layers && !o->network)
         return complain(EXIT_BAD, "--all-layers", "goes with --network");
+    if (!o->problems.count && (o->input_shape || o->folds))
+        return complain(EXIT_BAD, o->folds ? "--fold-bn" : "--input-shape", "goes with a MODEL");
     if (o->order && !o->weights)
         return complain(EXIT_BAD, "--order", "goes with --weights");
     return EXIT_DONE;
@@ -78,6 +88,8 @@ static int parse(int argc, char **argv, struct bench_options *o)
         { .name = "csv", .kind = OPTION_TEXT, .value = &o->csv },
         { .name = "json", .kind = OPTION_TEXT, .value = &o->json },
         { .name = "svg", .kind = OPTION_TEXT, .value = &o->svg },
+        { .name = "input-shape", .kind = OPTION_TEXT, .value = &o->input_shape },
+        { .name = "fold-bn", .kind = OPTION_FLAG, .value = &o->folds },
         { .name = "algo", .kind = OPTION_TEXTS, .value = &o->algorithms },
         { .name = "sparsity", .kind = OPTION_REALS, .value = &o->sparsities, .low = 0, .below = 1 },
         { .name = "batch", .kind = OPTION_WHOLES, .value = &o->batches, .least = 1, .most = most },
@@ -102,11 +114,26 @@ static int parse(int argc, char **argv, struct bench_options *o)
     return code ? code : check_combination(o);
 }
 
+/* Hands the weights over to the problem. */
+static int use_weights(const struct bench_options *o, const struct weights_input *weights,
+                       struct problem *problem)
+{
+    if (weights->note[0])
+        fprintf(stderr, "%s\n", weights->note);
+    if (weights->view.filters != problem->geometry.filters)
+        return complain(EXIT_BAD, o->weights, "has %" PRId64 " filters, the problem %" PRId64,
+                        weights->view.filters, problem->geometry.filters);
+    float *const dense = weights_input_dense(weights);
+    const int code = dense ? problem_set_weights(problem, dense, weights->digest) : EXIT_WRONG;
+    free(dense);
+    return code;
+}
+
 /* Real weights take their kernel from the one problem that they are for. */
-static int read_weights(const struct bench_options *o, const struct problem_list *list,
-                        struct weights_input *weights)
+static int read_weights(const struct bench_options *o, struct problem_list *list)
 {
     const csrconv_geometry *g = &list->items[0].geometry;
+    struct weights_input weights;
     char seed[48];
     struct weights_request request = {
         .files = o->weights,
@@ -122,12 +149,10 @@ static int read_weights(const struct bench_options *o, const struct problem_list
     if (o->sparsities.count)
         return complain(EXIT_BAD, "--sparsity", "is what --weights has; give one of them");
     snprintf(seed, sizeof seed, "random:%" PRId64, o->seed);
-    code = weights_input_read(&request, weights);
-    if (!code && weights->view.filters != g->filters)
-        code = complain(EXIT_BAD, o->weights, "has %" PRId64 " filters, the problem %" PRId64,
-                        weights->view.filters, g->filters);
-    if (!code && weights->note[0])
-        fprintf(stderr, "%s\n", weights->note);
+    code = weights_input_read(&request, &weights);
+    if (!code)
+        code = use_weights(o, &weights, &list->items[0]);
+    weights_input_free(&weights);
     return code;
 }
 
@@ -223,20 +248,27 @@ static int conclude(const struct bench_count *count)
     return EXIT_DONE;
 }
 
-static int bench_list(const struct bench_options *o, struct bench_request *request,
-                      const struct problem_list *list)
+/* Real weights of more than one layer are a model's. */
+static bool has_model(const struct problem_list *list)
 {
-    struct weights_input weights = { 0 };
+    size_t layers = 0;
+    for (size_t i = 0; i < list->count; i++)
+        layers += list->items[i].weights != NULL;
+    return layers > 1;
+}
+
+static int bench_list(const struct bench_options *o, const struct bench_request *request,
+                      struct problem_list *list)
+{
     struct bench_count count = { 0 };
     struct bench_file files[BENCH_FILES] = { { o->csv, &report_format_csv, NULL },
                                              { o->json, &report_format_json, NULL },
                                              { o->svg, &report_format_svg, NULL } };
     struct report report;
-    int code = o->weights ? read_weights(o, list, &weights) : EXIT_DONE;
-    if (o->weights)
-        request->weights = &weights;
+    int code = o->weights ? read_weights(o, list) : EXIT_DONE;
     report_init(&report);
     report.is_explained = o->is_explained;
+    report.has_verdict = has_model(list);
     if (!code)
         code = check_files(files);
     if (!code)
@@ -249,13 +281,16 @@ static int bench_list(const struct bench_options *o, struct bench_request *reque
     for (int i = 0; i < BENCH_FILES; i++)
         output_abandon(&files[i].output);
     report_free(&report);
-    weights_input_free(&weights);
     return code ? code : conclude(&count);
 }
 
 static int bench(const struct bench_options *o, int *wanted)
 {
-    const struct problems_request problems = { &o->problems, o->network, o->all_layers };
+    const struct problems_request problems = { .arguments = &o->problems,
+                                               .network = o->network,
+                                               .all_layers = o->all_layers,
+                                               .input_shape = o->input_shape,
+                                               .folds = o->folds };
     struct bench_request request = { .wanted = wanted,
                                      .threads = &o->threads,
                                      .seed = (uint64_t)o->seed,

@@ -1,150 +1,109 @@
-/* csrconv prune: zeroes weights of a file, and writes them in the format that its name asks for. */
+/* csrconv prune: zeroes weights of a file, and writes the file again without them. */
 #include "command.h"
 #include "complain.h"
-#include "csrconv.h"
-#include "format/format.h"
+#include "model/model.h"
 #include "options.h"
-#include "output.h"
-#include "selection.h"
+#include "prune/request.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char help[] =
-    "usage: csrconv prune --input FILE --output FILE --sparsity P [OPTION ...]\n"
+    "usage: csrconv prune --input FILE|MODEL --output FILE --sparsity P [OPTION ...]\n"
     "\n"
-    "Zeroes weights until a fraction P of them is zero, those that are zero already counted.\n"
+    "Zeroes weights until a fraction P of them is zero, those that are zero already counted. Of a\n"
+    "model these are the weights of its convolutions; the rest is written as it was, to the byte.\n"
     "\n"
-    "  --input FILE          npy, npz (scipy CSR) or Matrix Market\n"
-    "  --output FILE         format by extension: .npy, .npz (scipy CSR), .mtx; - is npy on "
-    "standard\n"
-    "                        output\n"
+    "  --input FILE          npy, npz (scipy CSR) or Matrix Market; or an ONNX or safetensors "
+    "model\n"
+    "  --output FILE         weights: format by extension, .npy, .npz (scipy CSR), .mtx, - is "
+    "npy;\n"
+    "                        of a model: the same format, or .safetensors of any\n"
     "  --sparsity P          0 <= P < 1\n"
-    "  --method magnitude|random     the smallest, of equal ones the first; or any (magnitude)\n"
-    "  --scope layer|global  global needs a model file (layer)\n"
-    "  --seed N              of random (0)\n"
+    "  --method magnitude    the smallest, of equal ones the first (this if none is given)\n"
+    "           random       any; --seed N (0)\n"
+    "           nm:N:M       all but the N largest of every M consecutive channels; no --sparsity\n"
+    "           kernel       whole R x S kernels, by their mean magnitude\n"
+    "           vector:V     blocks of V consecutive filters at one channel and position, "
+    "likewise\n"
+    "\n"
+    "Of a model:\n"
+    "  --scope layer|global  P in each layer, or in all together (layer)\n"
+    "  --exclude NAME[,NAME] leave these convolutions alone; a name is the node's or the weights'\n"
+    "  --layer-sparsity F.csv        sparsities of some layers: columns layer and sparsity\n"
+    "  --sparsities-out F.csv        write what the layers have in the end\n"
+    "  --report F.md[,F.svg]         nonzeros, filters and FLOP of each layer; a chart of them\n"
+    "  --csr                 store the pruned weights as CSR (to .safetensors)\n"
+    "  --input-shape N,C,H,W | NAME:N,C,H,W[;...]    for the FLOP, if the model does not tell it\n"
     "\n"
     "examples:\n"
     "  csrconv prune --input dense.npy --output pruned.npz --sparsity 0.9\n"
     "  csrconv prune --input dense.npy --output pruned.npy --sparsity 0.5 --method random --seed "
-    "7\n";
+    "7\n"
+    "  csrconv prune --input net.onnx --output net90.onnx --sparsity 0.9 --scope global --report "
+    "net90.md\n"
+    "  csrconv prune --input net.safetensors --output net.csr.safetensors --sparsity 0.8 --csr\n";
 
-struct prune_options {
-    const char *input, *output, *method, *scope;
-    double sparsity;
-    int64_t seed;
-};
-
-static int parse(int argc, char **argv, struct prune_options *o)
+static int check(struct prune_request *r, const char *scope)
 {
+    if (!r->input || !r->output)
+        return complain(EXIT_BAD, "prune", "needs --input, --output and --sparsity");
+    r->is_global = strcmp(scope, "global") == 0;
+    if (!r->is_global && strcmp(scope, "layer") != 0)
+        return complain(EXIT_BAD, "--scope", "\"%s\" is not layer or global", scope);
+    return prune_method_parse(r->method_text, &r->method);
+}
+
+static int parse(int argc, char **argv, struct prune_request *r)
+{
+    const char *scope = "layer";
     const struct option_spec specs[] = {
-        { .name = "input", .kind = OPTION_TEXT, .value = &o->input },
-        { .name = "output", .kind = OPTION_TEXT, .value = &o->output },
-        { .name = "method", .kind = OPTION_TEXT, .value = &o->method },
-        { .name = "scope", .kind = OPTION_TEXT, .value = &o->scope },
+        { .name = "input", .kind = OPTION_TEXT, .value = &r->input },
+        { .name = "output", .kind = OPTION_TEXT, .value = &r->output },
+        { .name = "method", .kind = OPTION_TEXT, .value = &r->method_text },
+        { .name = "scope", .kind = OPTION_TEXT, .value = &scope },
         { .name = "sparsity",
           .kind = OPTION_REAL,
-          .value = &o->sparsity,
+          .value = &r->sparsity,
           .low = 0.0,
           .below = 1.0 },
-        { .name = "seed", .kind = OPTION_WHOLE, .value = &o->seed, .least = 0, .most = INT64_MAX },
+        { .name = "seed", .kind = OPTION_WHOLE, .value = &r->seed, .least = 0, .most = INT64_MAX },
+        { .name = "exclude", .kind = OPTION_TEXTS, .value = &r->excluded },
+        { .name = "layer-sparsity", .kind = OPTION_TEXT, .value = &r->layer_sparsity },
+        { .name = "sparsities-out", .kind = OPTION_TEXT, .value = &r->sparsities_out },
+        { .name = "report", .kind = OPTION_TEXTS, .value = &r->reports },
+        { .name = "csr", .kind = OPTION_FLAG, .value = &r->is_csr },
+        { .name = "input-shape", .kind = OPTION_TEXT, .value = &r->input_shape },
         { 0 },
     };
     const int code = options_parse(&command_prune, specs, argc, argv, NULL);
-    if (code)
-        return code;
-    if (!o->input || !o->output || o->sparsity < 0.0)
-        return complain(EXIT_BAD, "prune", "needs --input, --output and --sparsity");
-    if (strcmp(o->method, "magnitude") != 0 && strcmp(o->method, "random") != 0)
-        return complain(EXIT_BAD, "--method", "\"%s\" is not magnitude or random", o->method);
-    if (strcmp(o->scope, "global") == 0)
-        return complain(EXIT_BAD, "--scope", "global needs a model file, %s holds one layer",
-                        o->input);
-    if (strcmp(o->scope, "layer") != 0)
-        return complain(EXIT_BAD, "--scope", "\"%s\" is not layer or global", o->scope);
-    return EXIT_DONE;
+    return code ? code : check(r, scope);
 }
 
-/* The weights as an array: of a sparse file its zeros count too. */
-static int read_dense(const char *path, struct tensor *dense)
+static int prune(const struct prune_request *request)
 {
-    struct tensor read;
-    int code = format_read(path, &read);
-    memset(dense, 0, sizeof *dense);
-    if (code)
-        return code;
-    if (read.note[0])
-        fprintf(stderr, "%s: %s\n", path, read.note);
-    if (read.kind == TENSOR_DENSE) {
-        *dense = read;
-        return EXIT_DONE;
-    }
-    if (!read.values)
-        code = complain(EXIT_BAD, path, "holds a pattern without values: nothing to prune");
+    struct file file;
+    int code = file_begin(request->input, &file);
     if (!code)
-        code = tensor_to_dense(path, &read, dense);
-    tensor_free(&read);
+        code = model_format_of(file.data, file.size) ? prune_model_file(request, &file)
+                                                     : prune_weights_file(request, &file);
+    file_free(&file);
     return code;
-}
-
-static int prune(const struct prune_options *o, struct tensor *t)
-{
-    const int64_t count = tensor_count(t);
-    const csrconv_status status =
-        strcmp(o->method, "random") == 0
-            ? csrconv_prune_random(t->values, count, o->sparsity, (uint64_t)o->seed)
-            : csrconv_prune_magnitude(t->values, count, o->sparsity);
-    return status ? selection_complain(o->input, status) : EXIT_DONE;
-}
-
-static int write_pruned(const char *path, const struct tensor *t)
-{
-    const struct format *format = format_named("npy");
-    struct output *output;
-    int code = strcmp(path, "-") == 0 ? EXIT_DONE : format_for_output(path, &format);
-    if (!code)
-        code = output_open(path, &output);
-    if (code)
-        return code;
-    code = format_write(format, path, t, output_stream(output));
-    if (!code)
-        return output_commit(&output);
-    output_abandon(&output);
-    return code;
-}
-
-static void say_result(const struct prune_options *o, const struct tensor *t)
-{
-    const int64_t count = tensor_count(t);
-    int64_t zeros = 0;
-    for (int64_t i = 0; i < count; i++)
-        zeros += t->values[i] == 0.0F;
-    fprintf(strcmp(o->output, "-") == 0 ? stderr : stdout,
-            "%s: %" PRId64 " of %" PRId64 " weights are zero (%.4f)\n", o->output, zeros, count,
-            count ? (double)zeros / (double)count : 0.0);
 }
 
 static int run(int argc, char **argv)
 {
-    struct prune_options options = { .method = "magnitude", .scope = "layer", .sparsity = -1.0 };
-    struct tensor tensor = { 0 };
-    int code = parse(argc, argv, &options);
+    struct prune_request request = { .method_text = "magnitude", .sparsity = -1.0 };
+    int code = parse(argc, argv, &request);
     if (!code)
-        code = read_dense(options.input, &tensor);
-    if (!code)
-        code = prune(&options, &tensor);
-    if (!code)
-        code = write_pruned(options.output, &tensor);
-    if (!code)
-        say_result(&options, &tensor);
-    tensor_free(&tensor);
+        code = prune(&request);
+    text_list_free(&request.excluded);
+    text_list_free(&request.reports);
     return code;
 }
 
 const struct command command_prune = {
     .name = "prune",
-    .summary = "zero the smallest weights, or random ones, of a file",
+    .summary = "zero the smallest weights, or others, of a file or a model",
     .help = help,
     .run = run,
 };

@@ -112,7 +112,7 @@ static void name_network(const struct problem_list *layers, struct reproduction_
 static int load_network(const char *argument, struct work *work, size_t index)
 {
     const struct text_list none = { 0 };
-    const struct problems_request request = { &none, argument, false };
+    const struct problems_request request = { .arguments = &none, .network = argument };
     struct reproduction_network *const network = &work->networks[index];
     const int code = problems_input(&request, &work->layers[index]);
     if (code)

@@ -21,7 +21,8 @@ static const char help[] =
     "\n"
     "  PROBLEM               a benchdnn descriptor (mb images, ic oc channels, ih oh sizes, kh\n"
     "                        kernel, sh stride, ph padding, dh dilation, g groups), or @FILE\n"
-    "                        with one a line\n"
+    "                        with one a line; or an ONNX file: its convolutions' shapes and "
+    "sparsities\n"
     "  --network NAME|FILE.csv       the layers of a network that have a published sparsity\n"
     "  --device auto|cpu|cuda[:N]\n"
     "  --algo A,B|all        (all)\n"
@@ -148,7 +149,7 @@ static int verify_problems(const struct check_request *request, const struct ver
 
 static int verify(const struct verify_options *o, struct check_request *request, int *wanted)
 {
-    const struct problems_request problems = { &o->problems, o->network, false };
+    const struct problems_request problems = { .arguments = &o->problems, .network = o->network };
     struct problem_list list = { 0 };
     const char *device;
     int code;

@@ -1,6 +1,7 @@
 #include "problems_input.h"
 
 #include "complain.h"
+#include "model_problems.h"
 #include "problem/descriptor.h"
 #include "problem/network.h"
 
@@ -8,13 +9,12 @@
 
 static const double usual_sparsity = 0.9;
 
-static int load_argument(const char *argument, struct problem_list *list)
+static int load_argument(const struct problems_request *request, const char *argument,
+                         struct problem_list *list)
 {
     struct stat status;
     if (argument[0] != '@' && stat(argument, &status) == 0)
-        return complain(EXIT_REFUSED, argument,
-                        "is a file, so it is taken as a model, and this version reads no model "
-                        "formats; a list of problems is given as @FILE");
+        return model_problems(argument, request->input_shape, request->folds, list);
     return descriptor_load(argument, list);
 }
 
@@ -22,7 +22,7 @@ int problems_input(const struct problems_request *request, struct problem_list *
 {
     int code = EXIT_DONE;
     for (size_t i = 0; i < request->arguments->count && !code; i++)
-        code = load_argument(request->arguments->items[i], list);
+        code = load_argument(request, request->arguments->items[i], list);
     if (!code && request->network)
         code = network_load(network_directories, request->network, request->all_layers, list);
     return code;

@@ -8,9 +8,11 @@
 #include <stdbool.h>
 
 struct problems_request {
-    const struct text_list *arguments; /* descriptors or @FILE */
+    const struct text_list *arguments; /* descriptors, @FILE or model files */
     const char *network;               /* NAME or FILE.csv, or NULL */
     bool all_layers;
+    const char *input_shape; /* of models, or NULL */
+    bool folds;              /* BatchNormalization, in models */
 };
 
 /* Appends to the list. Returns an exit_code, having complained. */
@@ -25,7 +27,7 @@ struct problem_point {
 
 /*
  * The points of one problem: every batch (its own if the list is empty) by every sparsity (the
- * published one, or 0.9 where there is none).
+ * published one or that of its weights, or 0.9 where there is none).
  */
 int problem_points(const struct whole_list *batches, const struct real_list *sparsities);
 int problem_point(const struct problem *problem, const struct whole_list *batches,

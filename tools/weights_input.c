@@ -198,7 +198,7 @@ static uint64_t fnv1a(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
-static void make_digest(const csrconv_csr *csr, char digest[32])
+void weights_digest(const csrconv_csr *csr, char digest[32])
 {
     const size_t nonzeros = (size_t)csr->indptr[csr->filters];
     uint64_t hash = 0xcbf29ce484222325U;
@@ -226,7 +226,7 @@ static int make_weights(const char *where, const struct tensor *all, const int64
         return selection_complain(where, status);
     csrconv_csr_init(&input->view);
     csrconv_weights_view(input->weights, &input->view);
-    make_digest(&input->view, input->digest);
+    weights_digest(&input->view, input->digest);
     return EXIT_DONE;
 }
 

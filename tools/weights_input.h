@@ -26,6 +26,9 @@ struct weights_input {
 int weights_input_read(const struct weights_request *request, struct weights_input *input);
 void weights_input_free(struct weights_input *input);
 
+/* Of everything in a CSR, such as "fnv1a:0123456789abcdef". */
+void weights_digest(const csrconv_csr *csr, char digest[32]);
+
 /* Three comma-separated numbers C,R,S, for --kernel. */
 int weights_input_kernel(const char *text, int64_t kernel[3]);
 

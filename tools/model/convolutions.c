@@ -196,8 +196,8 @@ static int add_tensors(const struct model *model, const char *input_shape,
     for (size_t i = 0; i < model->tensor_count; i++)
         if (is_kernel(&model->tensors[i]))
             list->items[list->count++] = start(model, i, 1);
-    snprintf(list->why, sizeof list->why, "%s files have no graph that would tell it",
-             model->format->name);
+    snprintf(list->why, sizeof list->why,
+             "a %s file has no graph that would tell it; an ONNX file has", model->format->name);
     return EXIT_DONE;
 }
 

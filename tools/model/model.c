@@ -17,6 +17,14 @@ const struct model_format *model_format_of(const uint8_t *data, size_t size)
     return NULL;
 }
 
+const struct model_format *model_format_named(const char *name)
+{
+    for (const struct model_format *const *f = model_formats; *f; f++)
+        if (strcmp((*f)->name, name) == 0)
+            return *f;
+    return NULL;
+}
+
 static const char *format_list(char list[64])
 {
     list[0] = '\0';

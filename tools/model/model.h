@@ -164,6 +164,9 @@ extern const struct model_format *const model_formats[];
 /* The format of a file's first bytes, NULL if it is no model. */
 const struct model_format *model_format_of(const uint8_t *data, size_t size);
 
+/* NULL if there is none of that name. */
+const struct model_format *model_format_named(const char *name);
+
 /* Reads a model file. *out is the caller's to model_free, and clear after a failure. */
 int model_read(const char *path, struct model *out);
 

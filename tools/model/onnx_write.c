@@ -44,8 +44,24 @@ static bool is_data(const struct wire_field *field)
     }
 }
 
-/* The tensor with all its fields, and its data as raw data where its data began. */
-static void put_dense(FILE *stream, const struct model *model, const struct model_tensor *tensor)
+/* Data that is used where it lies is written there again. */
+static void put_in_place(FILE *stream, const struct model *model, const struct model_tensor *tensor)
+{
+    const size_t size = (size_t)tensor->stored * (size_t)model_dtype_size(tensor->dtype);
+    struct wire message = wire_of(model->image, tensor->span);
+    struct wire_field field;
+    while (wire_next(&message, &field)) {
+        if (field.type == WIRE_BYTES && model->image + field.bytes.begin == tensor->data && size) {
+            wire_put_head(stream, field.number, size);
+            model_put_elements(tensor, stream);
+        } else {
+            put_span(stream, model->image, field.whole);
+        }
+    }
+}
+
+/* The tensor with all its other fields, and raw data where its data began. */
+static void put_as_raw(FILE *stream, const struct model *model, const struct model_tensor *tensor)
 {
     const size_t size = (size_t)tensor->stored * (size_t)model_dtype_size(tensor->dtype);
     struct wire message = wire_of(model->image, tensor->span);
@@ -60,6 +76,12 @@ static void put_dense(FILE *stream, const struct model *model, const struct mode
             is_done = true;
         }
     }
+}
+
+static bool is_in_image(const struct model *model, const struct model_tensor *tensor)
+{
+    const uintptr_t data = (uintptr_t)tensor->data, image = (uintptr_t)model->image;
+    return data >= image && data < image + model->size;
 }
 
 static void put_varint_field(FILE *stream, uint32_t number, uint64_t value)
@@ -135,11 +157,21 @@ static int make_edit(const struct model *model, const struct model_tensor *tenso
     FILE *const stream = open_memstream(&edit->bytes, &edit->size);
     if (stream && tensor->places)
         code = put_sparse(stream, model, tensor);
+    else if (stream && is_in_image(model, tensor))
+        put_in_place(stream, model, tensor);
     else if (stream)
-        put_dense(stream, model, tensor);
+        put_as_raw(stream, model, tensor);
     if (!stream || fclose(stream) != 0)
         return complain(EXIT_WRONG, model->path, "out of memory");
     return code;
+}
+
+static bool is_changed(const struct model_tensor *tensor)
+{
+    for (int64_t i = 0; tensor->pruned && i < tensor->stored; i++)
+        if (model_is_pruned(tensor, i))
+            return true;
+    return tensor->is_external;
 }
 
 static int by_place(const void *a, const void *b)
@@ -159,7 +191,7 @@ static int make_edits(const struct model *model, struct edits *edits)
         return complain(EXIT_WRONG, model->path, "out of memory");
     for (size_t i = 0; i < model->tensor_count && !code; i++) {
         const struct model_tensor *const tensor = &model->tensors[i];
-        if (tensor->data && (tensor->pruned || tensor->is_external))
+        if (tensor->data && is_changed(tensor))
             code = make_edit(model, tensor, &edits->items[edits->count++]);
     }
     qsort(edits->items, edits->count, sizeof *edits->items, by_place);

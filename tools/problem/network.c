@@ -90,7 +90,6 @@ static int read_name(const struct table *table, struct problem *problem)
 
 static int read_sparsity(const struct table *table, struct problem *problem)
 {
-    problem->sparsity = -1;
     if (!*csv_cell(&table->csv, table->sparsity))
         return EXIT_DONE;
     const int code = csv_number(&table->csv, table->sparsity, &problem->sparsity);
@@ -135,7 +134,7 @@ static int read_geometry(const struct table *table, struct problem *problem)
 
 static int read_layer(const struct table *table, bool all_layers, struct problem_list *list)
 {
-    struct problem problem;
+    struct problem problem = { .sparsity = -1 };
     int code = read_name(table, &problem);
     if (code == EXIT_DONE)
         code = read_geometry(table, &problem);

@@ -3,17 +3,28 @@
 #include "complain.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+static void free_weights(struct problem_weights *weights)
+{
+    if (weights)
+        free(weights->oihw);
+    free(weights);
+}
 
 int problem_list_add(struct problem_list *list, const struct problem *problem)
 {
     if (list->count == list->capacity) {
         const size_t larger = list->capacity ? 2 * list->capacity : 16;
         struct problem *items = realloc(list->items, larger * sizeof *items);
-        if (!items)
+        if (!items) {
+            free_weights(problem->weights);
             return complain(EXIT_WRONG, problem->name, "out of memory");
+        }
         list->items = items;
         list->capacity = larger;
     }
@@ -23,8 +34,29 @@ int problem_list_add(struct problem_list *list, const struct problem *problem)
 
 void problem_list_clear(struct problem_list *list)
 {
+    for (size_t i = 0; i < list->count; i++)
+        free_weights(list->items[i].weights);
     free(list->items);
     *list = (struct problem_list){ 0 };
+}
+
+int problem_set_weights(struct problem *problem, const float *oihw, const char *digest)
+{
+    const csrconv_geometry *const g = &problem->geometry;
+    const int64_t count = g->filters * (g->channels / g->groups) * g->kernel_h * g->kernel_w;
+    struct problem_weights *const weights = calloc(1, sizeof *weights);
+    int64_t zeros = 0;
+    problem->weights = weights;
+    if (!weights || !(weights->oihw = malloc((size_t)count * sizeof *weights->oihw)))
+        return complain(EXIT_WRONG, problem->name, "no room for its weights");
+    memcpy(weights->oihw, oihw, (size_t)count * sizeof *oihw);
+    weights->count = count;
+    snprintf(weights->digest, sizeof weights->digest, "%s", digest);
+    for (int64_t i = 0; i < count; i++)
+        zeros += oihw[i] == 0.0F;
+    /* Below 1, as every sparsity is; times the count it rounds to the same zeros. */
+    problem->sparsity = fmin((double)zeros / (double)count, nextafter(1.0, 0.0));
+    return EXIT_DONE;
 }
 
 struct text {

@@ -1,13 +1,15 @@
 /* RFC 4180, but for its line ends, which are LF. */
+#include "csv.h"
+
 #include "report_format.h"
 
 #include "../complain.h"
 
 #include <string.h>
 
-static void write_cell(FILE *stream, const char *cell)
+void csv_write_cell(FILE *stream, const char *cell)
 {
-    if (!strpbrk(cell, ",\"")) {
+    if (!strpbrk(cell, ",\"\r\n")) {
         fputs(cell, stream);
         return;
     }
@@ -29,7 +31,7 @@ static void write_row(FILE *stream, const struct measurement *measurement)
 {
     char buffer[CELL_BYTES];
     for (const struct measurement_column *column = measurement_columns; column->name; column++) {
-        write_cell(stream, measurement_cell(measurement, column, buffer));
+        csv_write_cell(stream, measurement_cell(measurement, column, buffer));
         end_cell(stream, column);
     }
 }

@@ -33,6 +33,7 @@ struct result {
 
 struct report {
     int is_explained; /* set to have the table say how, and how near to the peak */
+    int has_verdict;  /* set to have it say which layers gain, and what the whole would */
     char date[32];    /* local, ISO 8601 */
     struct result *results;
     size_t count, capacity;

@@ -106,7 +106,12 @@ static char *show_measured(const struct report_series *series)
     return text_format("%s", what_is_missing(series));
 }
 
-/* Steps of five percent, as a model is no better, up to 99. */
+/* A model is no better than that. */
+double show_model_percent(double pays_from)
+{
+    return fmin(5.0 * ceil(20.0 * pays_from - 1e-9), 99.0);
+}
+
 static struct shown show_model(const struct report_series *series)
 {
     const struct result *const own = series->count == 1 ? case_best_sparse(series->cases[0]) : NULL;
@@ -117,7 +122,7 @@ static struct shown show_model(const struct report_series *series)
         snprintf(shown.text, sizeof shown.text, "; pays by the cost model from 50 %% or less");
     else
         snprintf(shown.text, sizeof shown.text, "; pays by the cost model from about %.0f %%",
-                 fmin(5.0 * ceil(20.0 * own->pays_from - 1e-9), 99.0));
+                 show_model_percent(own->pays_from));
     return shown;
 }
 

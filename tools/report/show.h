@@ -13,6 +13,9 @@ struct shown show_number(double value); /* of four digits, such as a time; "-" i
 struct shown show_times(double factor); /* 2.13x */
 struct shown show_percent(double fraction);
 
+/* Percent of zeros from which sparse pays by the cost model, in steps of five, up to 99. */
+double show_model_percent(double pays_from);
+
 /*
  * The sentence on where a series pays, such as "pays from 84 %; at 90 %: 2.1x over the best dense
  * (openblas)". To be freed; NULL: no memory.

@@ -12,20 +12,6 @@
 
 enum { LEGEND_ROW = 20, LEGEND_COLUMN = 182, LEGEND_COLUMNS = 5, HEAD = 64, FOOT = 40 };
 
-static const char style[] =
-    "<style>\n"
-    "text { font-family: Helvetica, Arial, 'Liberation Sans', sans-serif; font-size: 12px; "
-    "fill: #222; }\n"
-    ".title { font-size: 18px; font-weight: bold; }\n"
-    ".label { font-weight: bold; }\n"
-    ".tick, .caption { font-size: 11px; fill: #555; }\n"
-    ".value { font-size: 11px; }\n"
-    ".grid { stroke: #e2e2e2; stroke-width: 1; }\n"
-    ".one { stroke: #222; stroke-width: 1.2; stroke-dasharray: 4 3; }\n"
-    ".curve { fill: none; stroke-width: 2; }\n"
-    ".dense { stroke-dasharray: 7 4; }\n"
-    "</style>\n";
-
 /* Bars unless some series has several sparsities. */
 static int has_sweep(const struct analysis *analysis)
 {
@@ -70,12 +56,7 @@ static void draw(const struct svg *svg)
     const int is_sweep = has_sweep(svg->analysis);
     const double top = HEAD + legend_height(svg);
     const double bottom = top + (is_sweep ? svg_lines_height(svg) : svg_bars_height(svg));
-    fprintf(svg->stream,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
-            "viewBox=\"0 0 %d %.0f\">\n%s",
-            SVG_WIDTH, bottom + FOOT, SVG_WIDTH, bottom + FOOT, style);
-    svg_rectangle(svg, 0.0, 0.0, SVG_WIDTH, bottom + FOOT, "#ffffff");
+    svg_open(svg->stream, SVG_WIDTH, bottom + FOOT);
     svg_text(svg, SVG_MARGIN, 34.0, SVG_START, "title",
              is_sweep ? "Convolution with pruned weights: time against sparsity"
                       : "Convolution with pruned weights: speed-up over dense");

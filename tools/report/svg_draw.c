@@ -13,6 +13,32 @@ static const char *const colours[] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7
                                        "#e69f00", "#56b4e9", "#7f7f7f", "#b8a700",
                                        "#6a3d9a", "#8c2d04", "#1b7837", "#a50f5b" };
 
+static const char styles[] =
+    "<style>\n"
+    "text { font-family: Helvetica, Arial, 'Liberation Sans', sans-serif; font-size: 12px; "
+    "fill: #222; }\n"
+    ".title { font-size: 18px; font-weight: bold; }\n"
+    ".label { font-weight: bold; }\n"
+    ".tick, .caption { font-size: 11px; fill: #555; }\n"
+    ".value { font-size: 11px; }\n"
+    ".grid { stroke: #e2e2e2; stroke-width: 1; }\n"
+    ".one { stroke: #222; stroke-width: 1.2; stroke-dasharray: 4 3; }\n"
+    ".curve { fill: none; stroke-width: 2; }\n"
+    ".dense { stroke-dasharray: 7 4; }\n"
+    ".range { stroke: #222; stroke-width: 1.5; }\n"
+    "</style>\n";
+
+void svg_open(FILE *stream, double width, double height)
+{
+    const struct svg svg = { .stream = stream };
+    fprintf(stream,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+            "viewBox=\"0 0 %.0f %.0f\">\n%s",
+            width, height, width, height, styles);
+    svg_rectangle(&svg, 0.0, 0.0, width, height, "#ffffff");
+}
+
 static void add_algorithm(struct svg *svg, const struct result *result)
 {
     if (result->status != RESULT_MEASURED || svg->algorithm_count == SVG_ALGORITHMS)

@@ -22,6 +22,9 @@ enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
 
 struct svg svg_start(const struct analysis *analysis, const struct report *report, FILE *stream);
 
+/* The head of a picture with the styles of all its parts, on white; "</svg>" ends it. */
+void svg_open(FILE *stream, double width, double height);
+
 /* The colour of an algorithm; grey for one that is not in the list. */
 const char *svg_colour(const struct svg *svg, const char *algorithm);
 

@@ -7,6 +7,7 @@
 #include "text.h"
 #include "text_grid.h"
 #include "totals.h"
+#include "verdict.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -140,19 +141,22 @@ static void write_sentence(const struct report_series *series, FILE *stream)
     free(setting);
 }
 
-static int write_all(const struct analysis *analysis, int is_explained, FILE *stream)
+static int write_all(const struct analysis *analysis, const struct report *report, FILE *stream)
 {
     fputs(
         "GFLOP/s count the nonzeros, dense GFLOP/s the zeros too; * marks the automatic choice\n\n",
         stream);
     for (size_t i = 0; i < analysis->case_count; i++) {
-        const int code = write_case(&analysis->cases[i], is_explained, stream);
+        const int code = write_case(&analysis->cases[i], report->is_explained, stream);
         if (code != EXIT_DONE)
             return code;
     }
     for (size_t i = 0; i < analysis->series_count; i++)
         write_sentence(&analysis->series[i], stream);
-    return totals_write(analysis, stream);
+    const int code = totals_write(analysis, stream);
+    if (code == EXIT_DONE && report->has_verdict)
+        verdict_write(analysis, stream);
+    return code;
 }
 
 static int write_table(const struct report *report, FILE *stream)
@@ -160,7 +164,7 @@ static int write_table(const struct report *report, FILE *stream)
     struct analysis analysis;
     int code = analyse(report, &analysis);
     if (code == EXIT_DONE && analysis.case_count > 0)
-        code = write_all(&analysis, report->is_explained, stream);
+        code = write_all(&analysis, report, stream);
     analysis_free(&analysis);
     return code;
 }
