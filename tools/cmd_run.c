@@ -222,21 +222,6 @@ static int read_residual(const char *path, struct layer *layer)
     return code;
 }
 
-/* The flag that a plan fails by. */
-static const char *flag_of(csrconv_status status)
-{
-    switch (status) {
-    case CSRCONV_UNKNOWN_ALGORITHM:
-    case CSRCONV_NOT_SUPPORTED:
-        return "--algo";
-    case CSRCONV_NO_DEVICE:
-    case CSRCONV_NOT_BUILT:
-        return "--device";
-    default:
-        return "run";
-    }
-}
-
 static int make_plan(const struct run_options *o, struct layer *layer)
 {
     csrconv_plan_options *p = &layer->plan_options;
@@ -249,7 +234,7 @@ static int make_plan(const struct run_options *o, struct layer *layer)
     p->peers = csrconv_peer_table;
     status = csrconv_plan_create(layer->weights.weights, &layer->geometry, p, &layer->plan);
     if (status)
-        return selection_complain(flag_of(status), status);
+        return selection_complain(selection_flag(status, "run"), status);
     layer->info.struct_size = sizeof layer->info;
     csrconv_plan_describe(layer->plan, &layer->info);
     return EXIT_DONE;

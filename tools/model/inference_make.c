@@ -150,7 +150,7 @@ static int create_plan(const struct making *making, const struct convolution *co
     if (!status)
         status = csrconv_plan_create(bank, g, &options, out);
     if (status)
-        code = selection_complain(convolution->name, status);
+        code = selection_complain(selection_flag(status, convolution->name), status);
     csrconv_weights_destroy(&bank);
     return code;
 }
