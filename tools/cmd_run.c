@@ -1,27 +1,37 @@
-/* csrconv run: one layer from files, through a plan, to a file. */
+/* csrconv run: one layer or a network from files, through plans, to a file. */
+#include "arrays.h"
 #include "command.h"
 #include "complain.h"
 #include "csrconv.h"
-#include "format/format.h"
 #include "options.h"
-#include "output.h"
+#include "run_model.h"
 #include "runner/clock.h"
-#include "runner/place.h"
+#include "runner/host_execute.h"
 #include "selection.h"
 #include "weights_input.h"
 
 #include "algorithm.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
     "usage: csrconv run --weights FILE --input X.npy --output Y.npy [OPTION ...]\n"
+    "       csrconv run MODEL --input X.npy --output Y.npy [--layer NAME] [OPTION ...]\n"
     "\n"
-    "Convolves X (N, C, H, W) with the weights and writes Y (N, M, P, Q).\n"
+    "Convolves X (N, C, H, W) with the weights and writes Y (N, M, P, Q); or runs the network of "
+    "an\n"
+    "ONNX file on X and writes its output.\n"
     "\n"
+    "of a network:\n"
+    "  --layer NAME          write the output of this node, or this value, instead\n"
+    "  --repeat N            run N times; the time shown is the shortest (1)\n"
+    "  --device, --algo, --threads as below, for its convolutions\n"
+    "\n"
+    "of one layer:\n"
     "  --weights FILE        npy (OIHW or M x C*R*S), scipy CSR npz, smtx or Matrix Market, told "
     "by\n"
     "                        content; one file a group may be given, comma-separated\n"
@@ -45,7 +55,9 @@ static const char help[] =
     "  csrconv run --weights conv3.mtx --kernel 256,3,3 --pad 1 --input x.npy --output y.npy\n"
     "  csrconv run --weights w.npy --input x.npy --output y.npy --stride 2 --activation relu\n"
     "  csrconv run --weights g1.mtx,g2.mtx --groups 2 --kernel 48,5,5 --pad 2 \\\n"
-    "              --input x.npy --output y.npy\n";
+    "              --input x.npy --output y.npy\n"
+    "  csrconv run model.onnx --input x.npy --output y.npy\n"
+    "  csrconv run model.onnx --layer conv1 --input x.npy --output features.npy\n";
 
 struct run_options {
     const char *weights, *input, *output, *bias, *kernel, *order, *values, *residual;
@@ -93,18 +105,6 @@ static int parse(int argc, char **argv, struct run_options *o)
     return EXIT_DONE;
 }
 
-static int read_array(const char *path, struct tensor *out)
-{
-    const int code = format_read(path, out);
-    if (!code && out->kind != TENSOR_DENSE) {
-        tensor_free(out);
-        return complain(EXIT_BAD, path, "holds a sparse matrix, not an array");
-    }
-    if (!code && out->note[0])
-        fprintf(stderr, "%s: %s\n", path, out->note);
-    return code;
-}
-
 static int read_weights(const struct run_options *o, struct layer *layer)
 {
     struct weights_request request = { .files = o->weights,
@@ -126,7 +126,7 @@ static int read_input(const struct run_options *o, struct layer *layer)
     const int64_t *dims = layer->input.dims;
     csrconv_geometry *g = &layer->geometry;
     char shape[TENSOR_SHAPE_TEXT];
-    const int code = read_array(o->input, &layer->input);
+    const int code = array_read(o->input, &layer->input);
     if (code)
         return code;
     if (layer->input.rank != 4)
@@ -198,7 +198,7 @@ static int read_bias(const char *path, struct layer *layer)
     int code;
     if (!path)
         return EXIT_DONE;
-    code = read_array(path, &layer->bias);
+    code = array_read(path, &layer->bias);
     if (!code && tensor_count(&layer->bias) != layer->geometry.filters)
         return complain(EXIT_BAD, path, "has %" PRId64 " elements for %" PRId64 " filters",
                         tensor_count(&layer->bias), layer->geometry.filters);
@@ -213,28 +213,13 @@ static int read_residual(const char *path, struct layer *layer)
     int code;
     if (!path)
         return EXIT_DONE;
-    code = read_array(path, &layer->residual);
+    code = array_read(path, &layer->residual);
     if (!code && (r->rank != 4 || memcmp(r->dims, y->dims, 4 * sizeof *r->dims) != 0))
         return complain(EXIT_BAD, path, "shape %s is not the output's, %s",
                         tensor_shape_text(r->rank, r->dims, got),
                         tensor_shape_text(y->rank, y->dims, want));
     layer->plan_options.epilogue.residual = 1;
     return code;
-}
-
-/* The flag that a plan fails by. */
-static const char *flag_of(csrconv_status status)
-{
-    switch (status) {
-    case CSRCONV_UNKNOWN_ALGORITHM:
-    case CSRCONV_NOT_SUPPORTED:
-        return "--algo";
-    case CSRCONV_NO_DEVICE:
-    case CSRCONV_NOT_BUILT:
-        return "--device";
-    default:
-        return "run";
-    }
 }
 
 static int make_plan(const struct run_options *o, struct layer *layer)
@@ -249,74 +234,10 @@ static int make_plan(const struct run_options *o, struct layer *layer)
     p->peers = csrconv_peer_table;
     status = csrconv_plan_create(layer->weights.weights, &layer->geometry, p, &layer->plan);
     if (status)
-        return selection_complain(flag_of(status), status);
+        return selection_complain(selection_flag(status, "run"), status);
     layer->info.struct_size = sizeof layer->info;
     csrconv_plan_describe(layer->plan, &layer->info);
     return EXIT_DONE;
-}
-
-/* The tensors where the plan wants them. */
-struct copies {
-    const struct place *place;
-    void *in, *residual, *out, *workspace;
-};
-
-static int copy_in(const struct place *place, const struct tensor *tensor, void **copy)
-{
-    const size_t bytes = (size_t)tensor_count(tensor) * sizeof(float);
-    if (!tensor->values)
-        return EXIT_DONE;
-    *copy = place->allocate(bytes);
-    if (!*copy)
-        return complain(EXIT_WRONG, "memory", "no room for %zu bytes of a tensor", bytes);
-    return place->upload(*copy, tensor->values, bytes);
-}
-
-static int execute_there(struct layer *layer, struct copies *c)
-{
-    const size_t bytes = layer->info.workspace_bytes;
-    csrconv_status status;
-    int code;
-    if ((code = c->place->select(layer->info.ordinal)) ||
-        (code = copy_in(c->place, &layer->input, &c->in)) ||
-        (code = copy_in(c->place, &layer->residual, &c->residual)) ||
-        (code = copy_in(c->place, &layer->output, &c->out)))
-        return code;
-    if (bytes && !(c->workspace = c->place->allocate(bytes)))
-        return complain(EXIT_WRONG, "memory", "no room for a workspace of %zu bytes", bytes);
-    status = csrconv_execute_residual(layer->plan, layer->geometry.batch, c->in, c->residual,
-                                      c->out, c->workspace, bytes, c->place->stream());
-    if (status)
-        return selection_complain("execute", status);
-    if ((code = c->place->finish()))
-        return code;
-    return c->place->download(layer->output.values, c->out,
-                              (size_t)tensor_count(&layer->output) * sizeof(float));
-}
-
-static int execute(struct layer *layer)
-{
-    struct copies c = { .place = place_of(layer->info.device) };
-    void **const all[] = { &c.in, &c.residual, &c.out, &c.workspace };
-    const int code = execute_there(layer, &c);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (*all[i])
-            c.place->release(*all[i]);
-    return code;
-}
-
-static int write_output(const char *path, const struct tensor *tensor)
-{
-    struct output *output;
-    int code = output_open(path, &output);
-    if (code)
-        return code;
-    code = format_write(format_named("npy"), path, tensor, output_stream(output));
-    if (code) {
-        output_abandon(&output);
-        return code;
-    }
-    return output_commit(&output);
 }
 
 static void say_what_ran(const struct run_options *o, const struct layer *layer, double us)
@@ -346,14 +267,24 @@ static int run_layer(const struct run_options *o, struct layer *layer)
         (code = read_residual(o->residual, layer)) || (code = make_plan(o, layer)))
         return code;
     start = clock_us();
-    code = execute(layer);
+    code = host_execute(layer->plan, layer->geometry.batch, &layer->input,
+                        layer->residual.values ? &layer->residual : NULL, &layer->output);
     if (code)
         return code;
     say_what_ran(o, layer, clock_us() - start);
-    return write_output(o->output, &layer->output);
+    return array_write(o->output, &layer->output);
 }
 
-static int run(int argc, char **argv)
+/* Whether the arguments are of one layer: only then there are weights beside the model. */
+static bool has_weights(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--weights") == 0 || strncmp(argv[i], "--weights=", 10) == 0)
+            return true;
+    return false;
+}
+
+static int run_layer_of_files(int argc, char **argv)
 {
     struct run_options options = { .order = "crs",
                                    .activation = "none",
@@ -375,9 +306,14 @@ static int run(int argc, char **argv)
     return code;
 }
 
+static int run(int argc, char **argv)
+{
+    return has_weights(argc, argv) ? run_layer_of_files(argc, argv) : run_model(argc, argv);
+}
+
 const struct command command_run = {
     .name = "run",
-    .summary = "convolve a .npy tensor with pruned weights",
+    .summary = "convolve a .npy tensor with pruned weights, or run a network on it",
     .help = help,
     .run = run,
 };

@@ -117,3 +117,17 @@ int selection_complain(const char *where, csrconv_status status)
     const int family = (int)status / 1000;
     return complain(family < 6 ? families[family] : EXIT_WRONG, where, "%s", csrconv_last_error());
 }
+
+const char *selection_flag(csrconv_status status, const char *otherwise)
+{
+    switch (status) {
+    case CSRCONV_UNKNOWN_ALGORITHM:
+    case CSRCONV_NOT_SUPPORTED:
+        return "--algo";
+    case CSRCONV_NO_DEVICE:
+    case CSRCONV_NOT_BUILT:
+        return "--device";
+    default:
+        return otherwise;
+    }
+}

@@ -33,4 +33,7 @@ int selection_mark(const struct text_list *names, int *wanted);
 /* The exit code that a status of the library comes to, and its sentence as the complaint. */
 int selection_complain(const char *where, csrconv_status status);
 
+/* The flag that a plan fails by, if it is one of --algo and --device. */
+const char *selection_flag(csrconv_status status, const char *otherwise);
+
 #endif

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Sees to the packages that csrconv needs on Debian and Ubuntu: as root it installs what is missing,
-# otherwise it names it in one line and fails. What is there already is left alone.
+# otherwise it names it in one line and fails. What is there already is left alone. ONNX Runtime, for
+# tests, goes to .venv/ here.
 #
 #   tools/setup.sh build    what building and running it needs (tools/quickstart.sh)
 #   tools/setup.sh test     what the whole test suite needs besides (tools/test.sh)
@@ -66,6 +67,15 @@ find_missing() {
     fi
 }
 
+# ONNX Runtime, which models are compared with, comes from PyPI into a folder of its own.
+see_to_onnxruntime() {
+    local root
+    root=$(dirname "$0")/..
+    python3 -c 'import numpy, onnx, onnxruntime' || "$root/.venv/bin/python3" -c 'import onnxruntime' ||
+        { python3 -m venv "$root/.venv" &&
+            "$root/.venv/bin/pip" install --quiet --requirement "$root/tests/models/requirements.txt"; }
+}
+
 # Those of the missing that this release has, one name for each.
 known_packages() {
     local alternatives name
@@ -95,6 +105,9 @@ build | test) ;;
     ;;
 esac
 
+if [ "$1" = test ] && ! see_to_onnxruntime >"$scratch/pip" 2>&1; then
+    say "no ONNX Runtime, so the tests that compare with it are skipped: $(tail -n 1 "$scratch/pip")"
+fi
 find_missing "$1"
 [ "${#missing[@]}" -gt 0 ] || exit 0
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then

@@ -1,15 +1,15 @@
 /* What shape each operator makes of those of its inputs, which are all known. */
-#include "shapes.h"
+#include "shape_rules.h"
 
 #include "complain.h"
+#include "node.h"
 #include "window.h"
 
 #include <string.h>
 
 static int refuse(const struct shape_step *step, const char *what)
 {
-    return complain(EXIT_BAD, step->model->path, "node %s (%s): %s", step->node->name,
-                    step->node->op, what);
+    return node_complain(step->model, step->node, EXIT_BAD, "%s", what);
 }
 
 static int not_followed(struct shape_step *step)
@@ -31,40 +31,7 @@ static int64_t product_of(const struct model_shape *shape, int from, int to)
     return tensor_product(to - from, shape->dims + from, &product) ? product : -1;
 }
 
-/* An axis that may count from the end; false if there is none such. */
-static bool find_axis(int64_t axis, int rank, int *out)
-{
-    *out = (int)(axis < 0 ? axis + rank : axis);
-    return axis >= -rank && axis < rank;
-}
-
-struct ints {
-    size_t count;
-    int64_t items[2 * TENSOR_MAX_RANK];
-};
-
-/* A list that later opsets have as a constant input, and earlier ones as an attribute. */
-static bool ints_of(const struct shape_step *step, size_t input, const char *name, struct ints *out)
-{
-    const size_t most = sizeof out->items / sizeof *out->items;
-    const struct model_tensor *const tensor = model_constant_input(step->model, step->node, input);
-    const struct model_attribute *const attribute =
-        model_attribute(step->node, name, MODEL_ATTRIBUTE_INTS);
-    if (attribute && attribute->count <= most) {
-        out->count = attribute->count;
-        memcpy(out->items, attribute->ints, out->count * sizeof *out->items);
-        return true;
-    }
-    if (attribute || !tensor || !model_is_integer(tensor) || tensor->places ||
-        (uint64_t)tensor->count > most)
-        return false;
-    out->count = (size_t)tensor->count;
-    for (size_t i = 0; i < out->count; i++)
-        out->items[i] = model_integer(tensor, (int64_t)i);
-    return true;
-}
-
-static int same_rule(struct shape_step *step)
+int same_rule(struct shape_step *step)
 {
     step->out = shape_at(step, 0);
     return EXIT_DONE;
@@ -88,7 +55,7 @@ static bool broadcast(struct model_shape *shape, struct model_shape other)
     return true;
 }
 
-static int broadcast_rule(struct shape_step *step)
+int broadcast_rule(struct shape_step *step)
 {
     step->out = shape_at(step, 0);
     for (size_t i = 1; i < step->node->input_count; i++)
@@ -97,7 +64,7 @@ static int broadcast_rule(struct shape_step *step)
     return EXIT_DONE;
 }
 
-static int conv_rule(struct shape_step *step)
+int conv_rule(struct shape_step *step)
 {
     const struct model_shape in = shape_at(step, 0), weights = shape_at(step, 1);
     const int64_t groups = model_attribute_int(step->node, "group", 1);
@@ -115,7 +82,7 @@ static int conv_rule(struct shape_step *step)
     return code;
 }
 
-static int pool_rule(struct shape_step *step)
+int pool_rule(struct shape_step *step)
 {
     const struct model_shape in = shape_at(step, 0);
     struct window window;
@@ -128,7 +95,7 @@ static int pool_rule(struct shape_step *step)
     return code;
 }
 
-static int global_pool_rule(struct shape_step *step)
+int global_pool_rule(struct shape_step *step)
 {
     step->out = shape_at(step, 0);
     for (int i = 2; i < step->out.rank; i++)
@@ -136,11 +103,11 @@ static int global_pool_rule(struct shape_step *step)
     return EXIT_DONE;
 }
 
-static int concat_rule(struct shape_step *step)
+int concat_rule(struct shape_step *step)
 {
     int axis;
     step->out = shape_at(step, 0);
-    if (!find_axis(model_attribute_int(step->node, "axis", 1), step->out.rank, &axis))
+    if (!node_axis(model_attribute_int(step->node, "axis", 1), step->out.rank, &axis))
         return refuse(step, "it has no such axis");
     for (size_t i = 1; i < step->node->input_count; i++) {
         const struct model_shape more = shape_at(step, i);
@@ -153,7 +120,7 @@ static int concat_rule(struct shape_step *step)
     return EXIT_DONE;
 }
 
-static int gemm_rule(struct shape_step *step)
+int gemm_rule(struct shape_step *step)
 {
     const struct model_shape a = shape_at(step, 0), b = shape_at(step, 1);
     const int is_a_turned = model_attribute_int(step->node, "transA", 0) != 0;
@@ -164,7 +131,7 @@ static int gemm_rule(struct shape_step *step)
     return EXIT_DONE;
 }
 
-static int matmul_rule(struct shape_step *step)
+int matmul_rule(struct shape_step *step)
 {
     struct model_shape a = shape_at(step, 0), b = shape_at(step, 1);
     if (a.rank < 2 || b.rank < 2)
@@ -183,7 +150,7 @@ static int matmul_rule(struct shape_step *step)
     return EXIT_DONE;
 }
 
-static int flatten_rule(struct shape_step *step)
+int flatten_rule(struct shape_step *step)
 {
     const struct model_shape in = shape_at(step, 0);
     const int64_t given = model_attribute_int(step->node, "axis", 1);
@@ -197,14 +164,14 @@ static int flatten_rule(struct shape_step *step)
 }
 
 /* 0 keeps a size, -1 is what is left over. */
-static int reshape_rule(struct shape_step *step)
+int reshape_rule(struct shape_step *step)
 {
     const struct model_shape in = shape_at(step, 0);
     const bool is_zero_kept = model_attribute_int(step->node, "allowzero", 0) == 0;
     int64_t known;
-    struct ints wanted;
+    struct node_ints wanted;
     int open = -1;
-    if (!ints_of(step, 1, "shape", &wanted))
+    if (!node_ints(step->model, step->node, 1, "shape", &wanted))
         return not_followed(step);
     if (wanted.count > TENSOR_MAX_RANK)
         return refuse(step, "it has more than 8 dimensions");
@@ -226,12 +193,13 @@ static int reshape_rule(struct shape_step *step)
     return EXIT_DONE;
 }
 
-static int pad_rule(struct shape_step *step)
+int pad_rule(struct shape_step *step)
 {
-    struct ints pads;
+    struct node_ints pads;
     step->out = shape_at(step, 0);
     const size_t rank = (size_t)step->out.rank;
-    if (model_node_input(step->node, 3) != MODEL_NONE || !ints_of(step, 1, "pads", &pads))
+    if (model_node_input(step->node, 3) != MODEL_NONE ||
+        !node_ints(step->model, step->node, 1, "pads", &pads))
         return not_followed(step);
     if (pads.count != 2 * rank)
         return refuse(step, "its pads are not two for each dimension");
@@ -243,7 +211,7 @@ static int pad_rule(struct shape_step *step)
     return EXIT_DONE;
 }
 
-static int transpose_rule(struct shape_step *step)
+int transpose_rule(struct shape_step *step)
 {
     const struct model_shape in = shape_at(step, 0);
     const struct model_attribute *const order =
@@ -263,11 +231,11 @@ static int transpose_rule(struct shape_step *step)
 }
 
 /* Marks the axes of a list, which count among `rank` dimensions. */
-static bool mark_axes(const struct ints *axes, int rank, bool marked[TENSOR_MAX_RANK])
+static bool mark_axes(const struct node_ints *axes, int rank, bool marked[TENSOR_MAX_RANK])
 {
     for (size_t i = 0; i < axes->count; i++) {
         int axis;
-        if (!find_axis(axes->items[i], rank, &axis) || marked[axis])
+        if (!node_axis(axes->items[i], rank, &axis) || marked[axis])
             return false;
         marked[axis] = true;
     }
@@ -275,12 +243,12 @@ static bool mark_axes(const struct ints *axes, int rank, bool marked[TENSOR_MAX_
 }
 
 /* Without axes, all sizes of 1 go. */
-static int squeeze_rule(struct shape_step *step)
+int squeeze_rule(struct shape_step *step)
 {
     const struct model_shape in = shape_at(step, 0);
     bool marked[TENSOR_MAX_RANK] = { false };
-    struct ints axes = { 0 };
-    const bool has_axes = ints_of(step, 1, "axes", &axes);
+    struct node_ints axes = { 0 };
+    const bool has_axes = node_ints(step->model, step->node, 1, "axes", &axes);
     if (!has_axes && model_node_input(step->node, 1) != MODEL_NONE)
         return not_followed(step);
     if (!mark_axes(&axes, in.rank, marked))
@@ -295,12 +263,12 @@ static int squeeze_rule(struct shape_step *step)
     return EXIT_DONE;
 }
 
-static int unsqueeze_rule(struct shape_step *step)
+int unsqueeze_rule(struct shape_step *step)
 {
     const struct model_shape in = shape_at(step, 0);
     bool marked[TENSOR_MAX_RANK] = { false };
-    struct ints axes;
-    if (!ints_of(step, 1, "axes", &axes))
+    struct node_ints axes;
+    if (!node_ints(step->model, step->node, 1, "axes", &axes))
         return not_followed(step);
     const size_t rank = (size_t)in.rank + axes.count;
     if (rank > TENSOR_MAX_RANK || !mark_axes(&axes, (int)rank, marked))
@@ -312,13 +280,13 @@ static int unsqueeze_rule(struct shape_step *step)
 }
 
 /* Of the axes, or of all. */
-static int reduce_rule(struct shape_step *step)
+int reduce_rule(struct shape_step *step)
 {
     const struct model_shape in = shape_at(step, 0);
     const bool keeps = model_attribute_int(step->node, "keepdims", 1) != 0;
     bool marked[TENSOR_MAX_RANK] = { false };
-    struct ints axes = { 0 };
-    const bool has_axes = ints_of(step, 1, "axes", &axes) && axes.count;
+    struct node_ints axes = { 0 };
+    const bool has_axes = node_ints(step->model, step->node, 1, "axes", &axes) && axes.count;
     if (!has_axes && model_node_input(step->node, 1) != MODEL_NONE)
         return not_followed(step);
     if (!mark_axes(&axes, in.rank, marked))
@@ -330,73 +298,4 @@ static int reduce_rule(struct shape_step *step)
             step->out.dims[step->out.rank++] = is_reduced ? 1 : in.dims[i];
     }
     return EXIT_DONE;
-}
-
-struct rule {
-    const char *op;
-    shape_rule *rule;
-};
-
-static const struct rule rules[] = {
-    { "Abs", same_rule },
-    { "Add", broadcast_rule },
-    { "AveragePool", pool_rule },
-    { "BatchNormalization", same_rule },
-    { "Cast", same_rule },
-    { "Clip", same_rule },
-    { "Concat", concat_rule },
-    { "Conv", conv_rule },
-    { "Div", broadcast_rule },
-    { "Dropout", same_rule },
-    { "Elu", same_rule },
-    { "Erf", same_rule },
-    { "Exp", same_rule },
-    { "Flatten", flatten_rule },
-    { "Gelu", same_rule },
-    { "Gemm", gemm_rule },
-    { "GlobalAveragePool", global_pool_rule },
-    { "GlobalMaxPool", global_pool_rule },
-    { "HardSigmoid", same_rule },
-    { "HardSwish", same_rule },
-    { "Identity", same_rule },
-    { "InstanceNormalization", same_rule },
-    { "LRN", same_rule },
-    { "LeakyRelu", same_rule },
-    { "LogSoftmax", same_rule },
-    { "LpPool", pool_rule },
-    { "MatMul", matmul_rule },
-    { "Max", broadcast_rule },
-    { "MaxPool", pool_rule },
-    { "Mean", broadcast_rule },
-    { "Min", broadcast_rule },
-    { "Mish", same_rule },
-    { "Mul", broadcast_rule },
-    { "Neg", same_rule },
-    { "PRelu", same_rule },
-    { "Pad", pad_rule },
-    { "Pow", broadcast_rule },
-    { "ReduceMax", reduce_rule },
-    { "ReduceMean", reduce_rule },
-    { "ReduceSum", reduce_rule },
-    { "Relu", same_rule },
-    { "Reshape", reshape_rule },
-    { "Selu", same_rule },
-    { "Sigmoid", same_rule },
-    { "Softmax", same_rule },
-    { "Softplus", same_rule },
-    { "Sqrt", same_rule },
-    { "Squeeze", squeeze_rule },
-    { "Sub", broadcast_rule },
-    { "Sum", broadcast_rule },
-    { "Tanh", same_rule },
-    { "Transpose", transpose_rule },
-    { "Unsqueeze", unsqueeze_rule },
-};
-
-shape_rule *shape_rule_of(const char *op)
-{
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (strcmp(rules[i].op, op) == 0)
-            return rules[i].rule;
-    return NULL;
 }

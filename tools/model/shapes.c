@@ -2,6 +2,7 @@
 
 #include "complain.h"
 #include "number.h"
+#include "operator.h"
 #include "report/text.h"
 
 #include <stdlib.h>
@@ -129,12 +130,13 @@ static bool is_sound(const struct model_shape *shape)
 static int follow(const struct model *model, const struct model_node *node, struct shapes *shapes)
 {
     struct shape_step step = { model, node, shapes->of, { .rank = -1 } };
-    shape_rule *const rule = *node->domain ? NULL : shape_rule_of(node->op);
-    if (!rule)
+    const struct operator* const operator= operator_of(node);
+    if (!operator)
         explain(shapes, "the operator %s is not followed", node->op);
-    if (!rule || !inputs_are_known(&step) || !node->output_count || node->outputs[0] == MODEL_NONE)
+    if (!operator|| !inputs_are_known(&step) || !node->output_count ||
+        node->outputs[0] == MODEL_NONE)
         return EXIT_DONE;
-    const int code = rule(&step);
+    const int code = operator->shape(&step);
     if (!code && step.out.rank < 0)
         explain(shapes, "what the operator %s makes is not followed here", node->op);
     if (!code && !is_sound(&step.out))

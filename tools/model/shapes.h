@@ -24,8 +24,7 @@ struct shape_step {
     struct model_shape out;           /* of the first output; rank -1: not known */
 };
 
-/* NULL where an operator is not followed. It returns an exit_code and complains. */
+/* Returns an exit_code and complains. */
 typedef int shape_rule(struct shape_step *step);
-shape_rule *shape_rule_of(const char *op);
 
 #endif

@@ -1,0 +1,260 @@
+#include "inference_parts.h"
+
+#include "complain.h"
+#include "convolutions.h"
+#include "node.h"
+#include "selection.h"
+#include "shapes.h"
+#include "target.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 64 GB of floats: far from any overflow. */
+#define MOST_ELEMENTS ((int64_t)1 << 34)
+
+/* What is known of the graph while the steps are made. */
+struct making {
+    struct inference *inference;
+    const csrconv_plan_options *options;
+    bool *values, *nodes; /* those that the target needs */
+    struct shapes shapes;
+    struct convolution_list convolutions;
+};
+
+static int out_of_memory(const struct model *model)
+{
+    return complain(EXIT_WRONG, model->path, "out of memory for its graph");
+}
+
+/* --------------------------------------------------------------------------------------- shapes */
+
+/* The shape of the input as shapes_make takes it: "NAME:2,3,8,8". */
+static char *shape_option(const struct model *model, size_t value, const struct tensor *shape)
+{
+    const char *const name = model->values[value].name;
+    const size_t size = strlen(name) + TENSOR_SHAPE_TEXT;
+    char *const text = malloc(size);
+    if (!text)
+        return NULL;
+    int used = model->input_count > 1 ? snprintf(text, size, "%s:", name) : 0;
+    for (int i = 0; i < shape->rank; i++)
+        used += snprintf(text + used, size - (size_t)used, "%s%lld", i ? "," : "",
+                         (long long)shape->dims[i]);
+    return text;
+}
+
+static int follow_shapes(struct making *making, const struct tensor *shape)
+{
+    const struct model *const model = making->inference->model;
+    char *const text = shape_option(model, making->inference->input, shape);
+    if (!text)
+        return out_of_memory(model);
+    int code = shapes_make(model, text, &making->shapes);
+    if (!code)
+        code = convolutions_of(model, text, &making->convolutions);
+    free(text);
+    return code;
+}
+
+static int settle_shape(const struct making *making, size_t value)
+{
+    const struct model *const model = making->inference->model;
+    const struct model_shape *const shape = &making->shapes.of[value];
+    struct tensor *const out = &making->inference->values[value];
+    const char *const name = model->values[value].name;
+    char text[TENSOR_SHAPE_TEXT];
+    bool fits = true;
+    if (shape->rank < 0)
+        return complain(EXIT_REFUSED, model->path, "the shape of %s does not follow: %s", name,
+                        making->shapes.why);
+    out->rank = shape->rank;
+    memcpy(out->dims, shape->dims, sizeof out->dims);
+    for (int i = 0; i < out->rank; i++)
+        fits = fits && out->dims[i] > 0;
+    if (fits && tensor_count(out) <= MOST_ELEMENTS)
+        return EXIT_DONE;
+    return complain(EXIT_REFUSED, model->path, "%s has shape %s", name,
+                    tensor_shape_text(out->rank, out->dims, text));
+}
+
+/* ---------------------------------------------------------------------------------------- steps */
+
+static int check_node(const struct making *making, const struct step *step)
+{
+    const struct model *const model = making->inference->model;
+    const struct model_node *const node = step->operation.node;
+    const struct operator* const operator= step->operator;
+    if (!operator||(!operator->compute && strcmp(node->op, "Conv") != 0))
+        return node_complain(model, node, EXIT_REFUSED, "this operator is not supported");
+    if (node->input_count > operator->most)
+        return node_complain(model, node, EXIT_REFUSED, "it has %zu inputs", node->input_count);
+    for (size_t i = 0; i < operator->least; i++)
+        if (model_node_input(node, i) == MODEL_NONE)
+            return node_complain(model, node, EXIT_BAD, "it lacks input %zu", i);
+    return EXIT_DONE;
+}
+
+/* The elements of a constant; those of a convolution are its plan's. */
+static int load_constant(struct inference *inference, const struct step *step, size_t value)
+{
+    const size_t tensor = inference->model->values[value].tensor;
+    float **const out = &inference->values[value].values;
+    if (tensor == MODEL_NONE || *out || !step->operator->compute)
+        return EXIT_DONE;
+    return model_floats(inference->model, &inference->model->tensors[tensor], out);
+}
+
+static int link_inputs(struct making *making, struct step *step)
+{
+    struct inference *const inference = making->inference;
+    const struct model_node *const node = step->operation.node;
+    int code = EXIT_DONE;
+    step->operation.inputs = calloc(node->input_count + 1, sizeof *step->operation.inputs);
+    if (!step->operation.inputs)
+        return out_of_memory(inference->model);
+    for (size_t i = 0; i < node->input_count && !code; i++) {
+        const size_t value = node->inputs[i];
+        if (value == MODEL_NONE || !operator_takes_floats(step->operator, i))
+            continue;
+        code = settle_shape(making, value);
+        if (!code)
+            code = load_constant(inference, step, value);
+        step->operation.inputs[i] = &inference->values[value];
+        inference->readers[value]++;
+    }
+    return code;
+}
+
+static const struct convolution *convolution_of(const struct making *making,
+                                                const struct model_node *node)
+{
+    const size_t index = (size_t)(node - making->inference->model->nodes);
+    for (size_t i = 0; i < making->convolutions.count; i++)
+        if (making->convolutions.items[i].node == index)
+            return &making->convolutions.items[i];
+    return NULL;
+}
+
+static int create_plan(const struct making *making, const struct convolution *convolution,
+                       const float *weights, const float *bias, csrconv_plan **out)
+{
+    const csrconv_geometry *const g = &convolution->geometry;
+    csrconv_plan_options options = *making->options;
+    csrconv_weights *bank = NULL;
+    int code = EXIT_DONE;
+    options.epilogue.bias = bias;
+    csrconv_status status = csrconv_weights_from_dense(weights, g->filters, g->channels / g->groups,
+                                                       g->kernel_h, g->kernel_w, NULL, &bank);
+    if (!status)
+        status = csrconv_plan_create(bank, g, &options, out);
+    if (status)
+        code = selection_complain(selection_flag(status, convolution->name), status);
+    csrconv_weights_destroy(&bank);
+    return code;
+}
+
+static int plan_convolution(const struct making *making, struct step *step)
+{
+    const struct model *const model = making->inference->model;
+    const struct convolution *const convolution = convolution_of(making, step->operation.node);
+    float *weights, *bias;
+    if (!convolution || !convolution->has_geometry)
+        return node_complain(model, step->operation.node, EXIT_REFUSED,
+                             "only 2-D convolutions with constant weights are supported");
+    int code = convolution_weights(model, convolution, false, &weights, &bias);
+    if (code)
+        return code;
+    code = create_plan(making, convolution, weights, bias, &step->plan);
+    free(weights);
+    free(bias);
+    return code;
+}
+
+static int make_step(struct making *making, const struct model_node *node)
+{
+    struct inference *const inference = making->inference;
+    struct step *const step = &inference->steps[inference->step_count++];
+    int code;
+    step->operator= operator_of(node);
+    step->operation = (struct operation){ .model = inference->model, .node = node };
+    if ((code = check_node(making, step)) || (code = link_inputs(making, step)) ||
+        (code = settle_shape(making, node->outputs[0])))
+        return code;
+    step->operation.output = inference->values[node->outputs[0]];
+    return step->operator->compute ? EXIT_DONE : plan_convolution(making, step);
+}
+
+/* --------------------------------------------------------------------------------------- making */
+
+static int make(struct making *making, const char *target, const char *input,
+                const struct tensor *shape)
+{
+    struct inference *const inference = making->inference;
+    const struct model *const model = inference->model;
+    int code;
+    if ((code = target_find(model, target, &inference->target)) ||
+        (code = target_mark(model, inference->target, making->values, making->nodes)) ||
+        (code = target_input(model, making->values, input, shape, &inference->input)) ||
+        (code = follow_shapes(making, shape)))
+        return code;
+    for (size_t i = 0; i < model->node_count && !code; i++)
+        if (making->nodes[i])
+            code = make_step(making, &model->nodes[i]);
+    return code;
+}
+
+static bool allocate(struct making *making)
+{
+    const struct model *const model = making->inference->model;
+    struct inference *const inference = making->inference;
+    inference->values = calloc(model->value_count + 1, sizeof *inference->values);
+    inference->readers = calloc(model->value_count + 1, sizeof *inference->readers);
+    inference->steps = calloc(model->node_count + 1, sizeof *inference->steps);
+    making->values = calloc(model->value_count + 1, sizeof *making->values);
+    making->nodes = calloc(model->node_count + 1, sizeof *making->nodes);
+    return inference->values && inference->readers && inference->steps && making->values &&
+           making->nodes;
+}
+
+int inference_create(const struct model *model, const char *target, const char *input,
+                     const struct tensor *shape, const csrconv_plan_options *options,
+                     struct inference **out)
+{
+    struct making making = { .options = options };
+    *out = NULL;
+    if (!model->has_graph)
+        return complain(EXIT_REFUSED, model->path, "holds weights but no graph to run");
+    making.inference = calloc(1, sizeof *making.inference);
+    if (!making.inference)
+        return out_of_memory(model);
+    making.inference->model = model;
+    const int code = allocate(&making) ? make(&making, target, input, shape) : out_of_memory(model);
+    free(making.values);
+    free(making.nodes);
+    shapes_free(&making.shapes);
+    convolution_list_free(&making.convolutions);
+    *out = making.inference;
+    if (code)
+        inference_destroy(out);
+    return code;
+}
+
+void inference_destroy(struct inference **inference)
+{
+    struct inference *const i = *inference;
+    if (!i)
+        return;
+    for (size_t k = 0; k < i->step_count; k++) {
+        csrconv_plan_destroy(&i->steps[k].plan);
+        free(i->steps[k].operation.inputs);
+    }
+    for (size_t k = 0; i->values && k < i->model->value_count; k++)
+        free(i->values[k].values);
+    free(i->values);
+    free(i->readers);
+    free(i->steps);
+    free(i);
+    *inference = NULL;
+}
