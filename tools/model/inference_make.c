@@ -4,10 +4,8 @@
 #include "convolutions.h"
 #include "node.h"
 #include "selection.h"
-#include "shapes.h"
 #include "target.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,32 +28,14 @@ static int out_of_memory(const struct model *model)
 
 /* --------------------------------------------------------------------------------------- shapes */
 
-/* The shape of the input as shapes_make takes it: "NAME:2,3,8,8". */
-static char *shape_option(const struct model *model, size_t value, const struct tensor *shape)
+static int follow_shapes(struct making *making, const struct tensor *input)
 {
-    const char *const name = model->values[value].name;
-    const size_t size = strlen(name) + TENSOR_SHAPE_TEXT;
-    char *const text = malloc(size);
-    if (!text)
-        return NULL;
-    int used = model->input_count > 1 ? snprintf(text, size, "%s:", name) : 0;
-    for (int i = 0; i < shape->rank; i++)
-        used += snprintf(text + used, size - (size_t)used, "%s%lld", i ? "," : "",
-                         (long long)shape->dims[i]);
-    return text;
-}
-
-static int follow_shapes(struct making *making, const struct tensor *shape)
-{
-    const struct model *const model = making->inference->model;
-    char *const text = shape_option(model, making->inference->input, shape);
-    if (!text)
-        return out_of_memory(model);
-    int code = shapes_make(model, text, &making->shapes);
-    if (!code)
-        code = convolutions_of(model, text, &making->convolutions);
-    free(text);
-    return code;
+    const struct inference *const inference = making->inference;
+    struct model_shape shape = { .rank = input->rank };
+    memcpy(shape.dims, input->dims, sizeof shape.dims);
+    const int code = shapes_make_of(inference->model, inference->input, &shape, &making->shapes);
+    return code ? code
+                : convolutions_of_shapes(inference->model, &making->shapes, &making->convolutions);
 }
 
 static int settle_shape(const struct making *making, size_t value)

@@ -212,6 +212,14 @@ bool model_is_pruned(const struct model_tensor *tensor, int64_t i)
            element(tensor, i) != 0.0F;
 }
 
+bool model_is_changed(const struct model_tensor *tensor)
+{
+    for (int64_t i = 0; tensor->pruned && i < tensor->stored; i++)
+        if (model_is_pruned(tensor, i))
+            return true;
+    return false;
+}
+
 bool model_is_kept(const struct model_tensor *tensor, int64_t i)
 {
     return !model_is_pruned(tensor, i) && (tensor->places || element(tensor, i) != 0.0F);

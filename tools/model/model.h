@@ -217,6 +217,9 @@ int64_t model_integer(const struct model_tensor *tensor, int64_t i);
 /* Whether stored element i is one that was pruned away: not zero in the file, zero from now on. */
 bool model_is_pruned(const struct model_tensor *tensor, int64_t i);
 
+/* Whether any is. */
+bool model_is_changed(const struct model_tensor *tensor);
+
 /* Whether a sparse tensor made of this one has stored element i: one that is not zero, or a zero
  * that was stored before. */
 bool model_is_kept(const struct model_tensor *tensor, int64_t i);

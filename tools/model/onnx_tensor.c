@@ -238,6 +238,9 @@ int onnx_read_sparse(struct onnx_reader *reader, struct model_span span, struct 
     out->span = span;
     out->rank = 0;
     code = read_dims(reader, wire_numbers_of(message, ONNX_SPARSE_DIMS, WIRE_VARINT), out);
+    if (!code && out->rank == 0)
+        code = complain(EXIT_BAD, reader->model->path, "sparse tensor %s has no dimensions",
+                        out->name);
     if (!code)
         code = model_allow_sparse(reader->model, out, &reader->expanded);
     return code ? code : read_places(reader, &indices, out);

@@ -166,14 +166,6 @@ static int make_edit(const struct model *model, const struct model_tensor *tenso
     return code;
 }
 
-static bool is_changed(const struct model_tensor *tensor)
-{
-    for (int64_t i = 0; tensor->pruned && i < tensor->stored; i++)
-        if (model_is_pruned(tensor, i))
-            return true;
-    return tensor->is_external;
-}
-
 static int by_place(const void *a, const void *b)
 {
     const size_t x = ((const struct edit *)a)->span.begin;
@@ -191,7 +183,7 @@ static int make_edits(const struct model *model, struct edits *edits)
         return complain(EXIT_WRONG, model->path, "out of memory");
     for (size_t i = 0; i < model->tensor_count && !code; i++) {
         const struct model_tensor *const tensor = &model->tensors[i];
-        if (tensor->data && is_changed(tensor))
+        if (tensor->data && (tensor->is_external || model_is_changed(tensor)))
             code = make_edit(model, tensor, &edits->items[edits->count++]);
     }
     qsort(edits->items, edits->count, sizeof *edits->items, by_place);

@@ -54,11 +54,9 @@ static int read_shape(const struct model *model, const char *shape, struct model
                 __builtin_add_overflow(dim, *at - '0', &dim))
                 return refuse(model, out->name, "its shape is too large");
         if (at == start || (*at && *at != ',') || out->rank == TENSOR_MAX_RANK)
-            return refuse(model, out->name, "its shape in the metadata is no list of 2 to 8 sizes");
+            return refuse(model, out->name, "its shape in the metadata is no list of 1 to 8 sizes");
         out->dims[out->rank++] = dim;
     } while (*at++);
-    if (out->rank < 2)
-        return refuse(model, out->name, "its shape in the metadata is no list of 2 to 8 sizes");
     if (!tensor_product(out->rank, out->dims, &out->count))
         return refuse(model, out->name, "its shape is too large");
     return EXIT_DONE;

@@ -13,9 +13,11 @@
 
 static bool is_same_form(const struct model *model)
 {
-    for (size_t i = 0; i < model->tensor_count; i++)
-        if (model->tensors[i].make_sparse || (model->tensors[i].pruned && model->tensors[i].places))
+    for (size_t i = 0; i < model->tensor_count; i++) {
+        const struct model_tensor *const tensor = &model->tensors[i];
+        if (tensor->places ? model_is_changed(tensor) : tensor->make_sparse)
             return false;
+    }
     return model->format == &model_format_safetensors;
 }
 
@@ -25,7 +27,7 @@ static void put_same_form(const struct model *model, FILE *stream)
     size_t at = 0;
     for (size_t i = 0; i < model->tensor_count; i++) {
         const struct model_tensor *const tensor = &model->tensors[i];
-        if (!tensor->pruned)
+        if (!model_is_changed(tensor))
             continue;
         fwrite(model->image + at, 1, tensor->span.begin - at, stream);
         model_put_elements(tensor, stream);
@@ -36,6 +38,7 @@ static void put_same_form(const struct model *model, FILE *stream)
 
 /* A file that is made anew. */
 struct remaking {
+    const char *path;
     const struct model *model;
     bool *wanted; /* by tensor */
     json_t *header, *metadata;
@@ -72,26 +75,34 @@ static char *part_name(const char *name, const char *suffix)
     return whole;
 }
 
-static bool add_entry(struct remaking *r, const char *name, const char *suffix, const char *dtype,
-                      int rank, const int64_t *dims, uint64_t bytes)
+static json_t *entry_of(const char *dtype, int rank, const int64_t *dims, uint64_t begin,
+                        uint64_t end)
 {
-    char *const whole = part_name(name, suffix);
     json_t *const shape = json_array();
-    bool is_good = whole && shape;
-    for (int i = 0; i < rank && is_good; i++)
-        is_good = json_array_append_new(shape, json_integer(dims[i])) == 0;
-    is_good =
-        is_good && json_object_set_new(r->header, whole,
-                                       json_pack("{s:s, s:O, s:[I, I]}", "dtype", dtype, "shape",
-                                                 shape, "data_offsets", (json_int_t)r->at,
-                                                 (json_int_t)(r->at + bytes))) == 0;
-    r->at += bytes;
-    json_decref(shape);
-    free(whole);
-    return is_good;
+    for (int i = 0; i < rank; i++)
+        json_array_append_new(shape, json_integer(dims[i]));
+    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype, "shape", shape, "data_offsets",
+                     (json_int_t)begin, (json_int_t)end);
 }
 
-static bool add_shape(struct remaking *r, const struct model_tensor *tensor)
+static int add_entry(struct remaking *r, const char *name, const char *suffix, const char *dtype,
+                     int rank, const int64_t *dims, uint64_t bytes)
+{
+    char *const whole = part_name(name, suffix);
+    int code = EXIT_DONE;
+    if (!whole)
+        code = complain(EXIT_WRONG, r->path, "out of memory");
+    else if (json_object_get(r->header, whole))
+        code = complain(EXIT_REFUSED, r->path, "two of its tensors would have the name %s", whole);
+    else if (json_object_set_new(r->header, whole,
+                                 entry_of(dtype, rank, dims, r->at, r->at + bytes)) != 0)
+        code = complain(EXIT_REFUSED, r->path, "the name of tensor %s is no UTF-8", whole);
+    r->at += bytes;
+    free(whole);
+    return code;
+}
+
+static int add_shape(struct remaking *r, const struct model_tensor *tensor)
 {
     char *const key = part_name(tensor->name, ".shape");
     char shape[TENSOR_MAX_RANK * 21];
@@ -101,25 +112,34 @@ static bool add_shape(struct remaking *r, const struct model_tensor *tensor)
                                  tensor->dims[d]);
     const bool is_good = key && json_object_set_new(r->metadata, key, json_string(shape)) == 0;
     free(key);
-    return is_good;
+    return is_good
+               ? EXIT_DONE
+               : complain(EXIT_REFUSED, r->path, "the name of tensor %s is no UTF-8", tensor->name);
 }
 
-static bool add_csr(struct remaking *r, const struct model_tensor *tensor)
+static int add_csr(struct remaking *r, const struct model_tensor *tensor)
 {
     const int64_t offsets = tensor->dims[0] + 1;
     int64_t kept = 0;
+    if (tensor->dims[0] && tensor->count / tensor->dims[0] > INT32_MAX)
+        return complain(EXIT_REFUSED, r->path, "tensor %s has more columns than CSR here can have",
+                        tensor->name);
     for (int64_t i = 0; i < tensor->stored; i++)
         kept += model_is_kept(tensor, i);
-    return add_shape(r, tensor) &&
-           add_entry(r, tensor->name, safetensors_csr_suffixes[0], "I64", 1, &offsets,
-                     (uint64_t)offsets * 8) &&
-           add_entry(r, tensor->name, safetensors_csr_suffixes[1], "I32", 1, &kept,
-                     (uint64_t)kept * 4) &&
-           add_entry(r, tensor->name, safetensors_csr_suffixes[2], dtype_name(tensor), 1, &kept,
-                     (uint64_t)kept * (uint64_t)model_dtype_size(tensor->dtype));
+    int code = add_shape(r, tensor);
+    if (!code)
+        code = add_entry(r, tensor->name, safetensors_csr_suffixes[0], "I64", 1, &offsets,
+                         (uint64_t)offsets * 8);
+    if (!code)
+        code = add_entry(r, tensor->name, safetensors_csr_suffixes[1], "I32", 1, &kept,
+                         (uint64_t)kept * 4);
+    if (!code)
+        code = add_entry(r, tensor->name, safetensors_csr_suffixes[2], dtype_name(tensor), 1, &kept,
+                         (uint64_t)kept * (uint64_t)model_dtype_size(tensor->dtype));
+    return code;
 }
 
-static bool add_tensor(struct remaking *r, const struct model_tensor *tensor)
+static int add_tensor(struct remaking *r, const struct model_tensor *tensor)
 {
     return is_csr(tensor) ? add_csr(r, tensor)
                           : add_entry(r, tensor->name, "", dtype_name(tensor), tensor->rank,
@@ -170,11 +190,6 @@ static void put_dense(const struct model_tensor *tensor, FILE *stream)
         fwrite(tensor->data, 1, dense_bytes(tensor), stream);
 }
 
-static int no_memory(const char *path)
-{
-    return complain(EXIT_WRONG, path, "out of memory");
-}
-
 /* Of a graph those that are values; the attributes of its nodes have no names of their own. */
 static bool choose(struct remaking *r)
 {
@@ -192,7 +207,7 @@ static bool choose(struct remaking *r)
     return true;
 }
 
-/* The metadata that there was, less the shapes of CSR, which are made again. */
+/* The metadata that there was; the shapes of CSR in it are set again. */
 static json_t *old_metadata(const struct model *model)
 {
     json_t *metadata = NULL;
@@ -204,25 +219,26 @@ static json_t *old_metadata(const struct model *model)
     return metadata ? metadata : json_object();
 }
 
-static int make_header(struct remaking *r, const char *path)
+static int make_header(struct remaking *r)
 {
     r->header = json_object();
     r->metadata = old_metadata(r->model);
-    bool is_good = r->header && r->metadata && choose(r) &&
-                   json_object_set(r->header, SAFETENSORS_METADATA, r->metadata) == 0;
-    for (size_t i = 0; i < r->model->tensor_count && is_good; i++)
+    if (!choose(r) || json_object_set(r->header, SAFETENSORS_METADATA, r->metadata) != 0)
+        return complain(EXIT_WRONG, r->path, "out of memory");
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < r->model->tensor_count && !code; i++)
         if (r->wanted[i])
-            is_good = add_tensor(r, &r->model->tensors[i]);
-    if (is_good && json_object_size(r->metadata) == 0)
+            code = add_tensor(r, &r->model->tensors[i]);
+    if (json_object_size(r->metadata) == 0)
         json_object_del(r->header, SAFETENSORS_METADATA);
-    return is_good ? EXIT_DONE : no_memory(path);
+    return code;
 }
 
-static int put_remade(const struct remaking *r, const char *path, FILE *stream)
+static int put_remade(const struct remaking *r, FILE *stream)
 {
     char *const text = json_dumps(r->header, JSON_COMPACT);
     if (!text)
-        return complain(EXIT_BAD, path, "a name of a tensor is no UTF-8");
+        return complain(EXIT_WRONG, r->path, "out of memory");
     const size_t length = strlen(text), padded = (length + 7) / 8 * 8;
     put_little(stream, SAFETENSORS_SIZE_BYTES, padded);
     fprintf(stream, "%s%*s", text, (int)(padded - length), "");
@@ -239,14 +255,14 @@ static int put_remade(const struct remaking *r, const char *path, FILE *stream)
 
 int safetensors_write(const struct model *model, const char *path, FILE *stream)
 {
-    struct remaking r = { .model = model };
+    struct remaking r = { .path = path, .model = model };
     if (is_same_form(model)) {
         put_same_form(model, stream);
         return EXIT_DONE;
     }
-    int code = make_header(&r, path);
+    int code = make_header(&r);
     if (!code)
-        code = put_remade(&r, path, stream);
+        code = put_remade(&r, stream);
     json_decref(r.header);
     json_decref(r.metadata);
     free(r.wanted);

@@ -146,20 +146,49 @@ static int follow(const struct model *model, const struct model_node *node, stru
     return code;
 }
 
-int shapes_make(const struct model *model, const char *given, struct shapes *out)
+/* What is known before any node. */
+static int begin(const struct model *model, struct shapes *out)
 {
     *out = (struct shapes){ .of = calloc(model->value_count + 1, sizeof *out->of) };
     if (!out->of)
         return complain(EXIT_WRONG, model->path, "out of memory");
     take_constants(model, out);
     take_declared(model, out);
-    int code = given ? take_all_given(model, given, out) : EXIT_DONE;
+    return EXIT_DONE;
+}
+
+static int follow_all(const struct model *model, struct shapes *out)
+{
+    int code = EXIT_DONE;
     for (size_t i = 0; i < model->input_count; i++)
         if (out->of[model->inputs[i].value].rank < 0)
             explain(out, "the size of the input %s is not declared: give it with --input-shape",
                     model->values[model->inputs[i].value].name);
     for (size_t i = 0; i < model->node_count && !code; i++)
         code = follow(model, &model->nodes[i], out);
+    return code;
+}
+
+int shapes_make(const struct model *model, const char *given, struct shapes *out)
+{
+    int code = begin(model, out);
+    if (!code && given)
+        code = take_all_given(model, given, out);
+    if (!code)
+        code = follow_all(model, out);
+    if (code)
+        shapes_free(out);
+    return code;
+}
+
+int shapes_make_of(const struct model *model, size_t input, const struct model_shape *shape,
+                   struct shapes *out)
+{
+    int code = begin(model, out);
+    if (!code) {
+        out->of[input] = *shape;
+        code = follow_all(model, out);
+    }
     if (code)
         shapes_free(out);
     return code;

@@ -14,6 +14,11 @@ struct shapes {
  * NULL: none. A batch that is not declared is 1. EXIT_BAD if shapes contradict one another.
  */
 int shapes_make(const struct model *model, const char *given, struct shapes *out);
+
+/* The same with that shape of one input. */
+int shapes_make_of(const struct model *model, size_t input, const struct model_shape *shape,
+                   struct shapes *out);
+
 void shapes_free(struct shapes *shapes);
 
 /* One node, while its outputs' shapes are found. */

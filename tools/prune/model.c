@@ -123,9 +123,6 @@ int prune_model_finish(struct prune_model *prune, bool is_csr)
         memcpy(kept, prune->layers[i].weights, (size_t)tensor->count * sizeof *kept);
         tensor->pruned = kept;
         tensor->make_sparse = is_csr;
-        if (is_csr && tensor->count / tensor->dims[0] > INT32_MAX)
-            return complain(EXIT_REFUSED, prune->model->path,
-                            "tensor %s has more columns than CSR here can", tensor->name);
     }
     return EXIT_DONE;
 }
