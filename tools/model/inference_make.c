@@ -17,7 +17,6 @@ struct making {
     struct inference *inference;
     const csrconv_plan_options *options;
     bool *values, *nodes; /* those that the target needs */
-    struct shapes shapes;
     struct convolution_list convolutions;
 };
 
@@ -30,25 +29,26 @@ static int out_of_memory(const struct model *model)
 
 static int follow_shapes(struct making *making, const struct tensor *input)
 {
-    const struct inference *const inference = making->inference;
+    struct inference *const inference = making->inference;
     struct model_shape shape = { .rank = input->rank };
     memcpy(shape.dims, input->dims, sizeof shape.dims);
-    const int code = shapes_make_of(inference->model, inference->input, &shape, &making->shapes);
+    const int code = shapes_make_of(inference->model, inference->input, &shape, &inference->shapes);
     return code ? code
-                : convolutions_of_shapes(inference->model, &making->shapes, &making->convolutions);
+                : convolutions_of_shapes(inference->model, &inference->shapes,
+                                         &making->convolutions);
 }
 
 static int settle_shape(const struct making *making, size_t value)
 {
     const struct model *const model = making->inference->model;
-    const struct model_shape *const shape = &making->shapes.of[value];
+    const struct model_shape *const shape = &making->inference->shapes.of[value];
     struct tensor *const out = &making->inference->values[value];
     const char *const name = model->values[value].name;
     char text[TENSOR_SHAPE_TEXT];
     bool fits = true;
     if (shape->rank < 0)
         return complain(EXIT_REFUSED, model->path, "the shape of %s does not follow: %s", name,
-                        making->shapes.why);
+                        making->inference->shapes.why);
     out->rank = shape->rank;
     memcpy(out->dims, shape->dims, sizeof out->dims);
     for (int i = 0; i < out->rank; i++)
@@ -65,12 +65,12 @@ static int check_node(const struct making *making, const struct step *step)
 {
     const struct model *const model = making->inference->model;
     const struct model_node *const node = step->operation.node;
-    const struct operator* const operator= step->operator;
-    if (!operator||(!operator->compute && strcmp(node->op, "Conv") != 0))
+    const struct operator_entry *const op = step->op;
+    if (!op || (!op->compute && strcmp(node->op, "Conv") != 0))
         return node_complain(model, node, EXIT_REFUSED, "this operator is not supported");
-    if (node->input_count > operator->most)
+    if (node->input_count > op->most)
         return node_complain(model, node, EXIT_REFUSED, "it has %zu inputs", node->input_count);
-    for (size_t i = 0; i < operator->least; i++)
+    for (size_t i = 0; i < op->least; i++)
         if (model_node_input(node, i) == MODEL_NONE)
             return node_complain(model, node, EXIT_BAD, "it lacks input %zu", i);
     return EXIT_DONE;
@@ -81,7 +81,7 @@ static int load_constant(struct inference *inference, const struct step *step, s
 {
     const size_t tensor = inference->model->values[value].tensor;
     float **const out = &inference->values[value].values;
-    if (tensor == MODEL_NONE || *out || !step->operator->compute)
+    if (tensor == MODEL_NONE || *out || !step->op->compute)
         return EXIT_DONE;
     return model_floats(inference->model, &inference->model->tensors[tensor], out);
 }
@@ -96,7 +96,7 @@ static int link_inputs(struct making *making, struct step *step)
         return out_of_memory(inference->model);
     for (size_t i = 0; i < node->input_count && !code; i++) {
         const size_t value = node->inputs[i];
-        if (value == MODEL_NONE || !operator_takes_floats(step->operator, i))
+        if (value == MODEL_NONE || !operator_takes_floats(step->op, i))
             continue;
         code = settle_shape(making, value);
         if (!code)
@@ -157,13 +157,14 @@ static int make_step(struct making *making, const struct model_node *node)
     struct inference *const inference = making->inference;
     struct step *const step = &inference->steps[inference->step_count++];
     int code;
-    step->operator= operator_of(node);
-    step->operation = (struct operation){ .model = inference->model, .node = node };
+    step->op = operator_of(node);
+    step->operation =
+        (struct operation){ .model = inference->model, .node = node, .shapes = &inference->shapes };
     if ((code = check_node(making, step)) || (code = link_inputs(making, step)) ||
         (code = settle_shape(making, node->outputs[0])))
         return code;
     step->operation.output = inference->values[node->outputs[0]];
-    return step->operator->compute ? EXIT_DONE : plan_convolution(making, step);
+    return step->op->compute ? EXIT_DONE : plan_convolution(making, step);
 }
 
 /* --------------------------------------------------------------------------------------- making */
@@ -213,7 +214,6 @@ int inference_create(const struct model *model, const char *target, const char *
     const int code = allocate(&making) ? make(&making, target, input, shape) : out_of_memory(model);
     free(making.values);
     free(making.nodes);
-    shapes_free(&making.shapes);
     convolution_list_free(&making.convolutions);
     *out = making.inference;
     if (code)
@@ -232,6 +232,7 @@ void inference_destroy(struct inference **inference)
     }
     for (size_t k = 0; i->values && k < i->model->value_count; k++)
         free(i->values[k].values);
+    shapes_free(&i->shapes);
     free(i->values);
     free(i->readers);
     free(i->steps);

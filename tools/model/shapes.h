@@ -4,9 +4,19 @@
 
 #include "model.h"
 
+/* Sizes, axes and such: a scalar or a vector. */
+enum { SHAPE_MOST_INTS = 2 * TENSOR_MAX_RANK };
+struct shape_ints {
+    bool is_known;
+    int rank;
+    size_t count;
+    int64_t items[SHAPE_MOST_INTS];
+};
+
 struct shapes {
-    struct model_shape *of; /* by value; a rank of -1: not known, else all sizes are */
-    char why[256];          /* the first thing that made some unknown; "" */
+    struct model_shape *of;  /* by value; a rank of -1: not known, else all sizes are */
+    struct shape_ints *ints; /* by value: what nodes compute of shapes */
+    char why[256];           /* the first thing that made some unknown; "" */
 };
 
 /*
@@ -25,8 +35,8 @@ void shapes_free(struct shapes *shapes);
 struct shape_step {
     const struct model *model;
     const struct model_node *node;
-    const struct model_shape *shapes; /* of all values */
-    struct model_shape out;           /* of the first output; rank -1: not known */
+    const struct shapes *shapes;
+    struct model_shape out; /* of the first output; rank -1: not known */
 };
 
 /* Returns an exit_code and complains. */

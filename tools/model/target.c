@@ -50,9 +50,9 @@ int target_find(const struct model *model, const char *name, size_t *value)
 
 static void mark_inputs(const struct model_node *node, bool *values)
 {
-    const struct operator* const operator= operator_of(node);
+    const struct operator_entry *const op = operator_of(node);
     for (size_t i = 0; i < node->input_count; i++)
-        if (node->inputs[i] != MODEL_NONE && (!operator|| operator_takes_floats(operator, i)))
+        if (node->inputs[i] != MODEL_NONE && (!op || operator_takes_floats(op, i)))
             values[node->inputs[i]] = true;
 }
 
