@@ -11,24 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A text of the file, fit for a terminal. */
-struct name {
-    char text[64];
-};
-
-static struct name name_of(const char *text)
-{
-    struct name name;
-    snprintf(name.text, sizeof name.text, "%.*s", (int)sizeof name.text - 1, text);
-    text_clean(name.text);
-    return name;
-}
-
 static void show_inputs(const struct model *model)
 {
     for (size_t i = 0; i < model->input_count; i++) {
         const struct model_input *const input = &model->inputs[i];
-        printf("%s %s (", i ? "," : "input", name_of(model->values[input->value].name).text);
+        printf("%s %s (", i ? "," : "input", text_shown(model->values[input->value].name).text);
         for (int d = 0; d < input->shape.rank; d++) {
             if (input->shape.dims[d] < 0)
                 printf("%s?", d ? ", " : "");
@@ -49,7 +36,7 @@ static void show_head(const struct model *model)
     printf("%s: %s", model->path, model->format->name);
     if (model->has_graph)
         printf(", opset %" PRId64 ", IR version %" PRId64 ", made by %s, %zu nodes", model->opset,
-               model->ir_version, *model->producer ? name_of(model->producer).text : "?",
+               model->ir_version, *model->producer ? text_shown(model->producer).text : "?",
                model->node_count);
     printf(", %zu tensors of %" PRId64 " elements\n", model->tensor_count, elements);
     show_inputs(model);
@@ -81,7 +68,7 @@ static int add_row(const struct model *model, const struct convolution *c, struc
     sums->has_unknown = sums->has_unknown || !c->has_geometry;
     sums->dense_products += (double)s.weights * (double)(c->out_h * c->out_w);
     sums->products += (double)s.nonzeros * (double)(c->out_h * c->out_w);
-    text_grid_add(grid, "%s", name_of(c->name).text);
+    text_grid_add(grid, "%s", text_shown(c->name).text);
     text_grid_add(grid, "%s", tensor_shape_text(tensor->rank, tensor->dims, text));
     text_grid_add(grid, "%" PRId64, s.nonzeros);
     text_grid_add(grid, "%.4f", filter_sparsity(&s));

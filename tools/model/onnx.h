@@ -79,6 +79,9 @@ const char *onnx_text(const struct onnx_reader *reader, struct model_span span);
 
 int onnx_no_memory(const struct onnx_reader *reader);
 
+/* Reads a GraphProto to all of the model but what ModelProto tells. */
+int onnx_read_graph(struct onnx_reader *reader, struct wire graph);
+
 /* Reads a TensorProto or a SparseTensorProto. */
 int onnx_read_tensor(struct onnx_reader *reader, struct model_span span, struct model_tensor *out);
 int onnx_read_sparse(struct onnx_reader *reader, struct model_span span, struct model_tensor *out);

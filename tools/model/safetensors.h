@@ -17,6 +17,9 @@ extern const char *const safetensors_csr_suffixes[SAFETENSORS_CSR_PARTS];
 
 extern const struct model_format model_format_safetensors;
 
+/* NAME.suffix, to be freed; NULL: no memory. */
+char *safetensors_part_name(const char *name, const char *suffix);
+
 #define SAFETENSORS_METADATA "__metadata__"
 
 /* The header as JSON, of a model that was read: an object, to be decref'ed. */

@@ -3,6 +3,7 @@
 #include "complain.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const safetensors_csr_suffixes[] = { ".indptr", ".indices", ".values" };
@@ -14,27 +15,63 @@ struct parts {
     const struct model_tensor *tensor[SAFETENSORS_CSR_PARTS];
 };
 
+char *safetensors_part_name(const char *name, const char *suffix)
+{
+    const size_t length = strlen(name), more = strlen(suffix);
+    char *const whole = malloc(length + more + 1);
+    if (whole) {
+        memcpy(whole, name, length);
+        memcpy(whole + length, suffix, more + 1);
+    }
+    return whole;
+}
+
 static int refuse(const struct model *model, const char *name, const char *what)
 {
     return complain(EXIT_BAD, model->path, "sparse tensor %s: %s", name, what);
 }
 
-/* The tensor NAME.suffix, of which NAME has `length` characters. */
-static size_t find_part(const struct model *model, const char *name, size_t length,
-                        const char *suffix)
+/* The tensors by name, as they are before any are joined. */
+struct name {
+    const char *name;
+    size_t index;
+};
+
+static int by_name(const void *a, const void *b)
 {
-    for (size_t i = 0; i < model->tensor_count; i++)
-        if (strncmp(model->tensors[i].name, name, length) == 0 &&
-            strcmp(model->tensors[i].name + length, suffix) == 0)
-            return i;
-    return MODEL_NONE;
+    return strcmp(((const struct name *)a)->name, ((const struct name *)b)->name);
 }
 
-static bool find_parts(const struct model *model, const char *name, size_t length,
+static struct name *sort_names(const struct model *model)
+{
+    struct name *const names = malloc((model->tensor_count + 1) * sizeof *names);
+    for (size_t i = 0; names && i < model->tensor_count; i++)
+        names[i] = (struct name){ model->tensors[i].name, i };
+    if (names)
+        qsort(names, model->tensor_count, sizeof *names, by_name);
+    return names;
+}
+
+/* The tensor NAME.suffix; MODEL_NONE if there is none. */
+static size_t find_part(const struct model *model, const struct name *names, const char *name,
+                        const char *suffix)
+{
+    struct name wanted = { .name = "" };
+    char *const whole = safetensors_part_name(name, suffix);
+    if (!whole)
+        return MODEL_NONE;
+    wanted.name = whole;
+    const struct name *const found =
+        bsearch(&wanted, names, model->tensor_count, sizeof *names, by_name);
+    free(whole);
+    return found ? found->index : MODEL_NONE;
+}
+
+static bool find_parts(const struct model *model, const struct name *names, const char *name,
                        struct parts *parts)
 {
     for (int p = 0; p < SAFETENSORS_CSR_PARTS; p++) {
-        parts->index[p] = find_part(model, name, length, safetensors_csr_suffixes[p]);
+        parts->index[p] = find_part(model, names, name, safetensors_csr_suffixes[p]);
         if (parts->index[p] == MODEL_NONE)
             return false;
         parts->tensor[p] = &model->tensors[parts->index[p]];
@@ -139,42 +176,69 @@ static int join(struct model *model, const struct parts *parts, const char *shap
     return fill_places(model, parts, out, places);
 }
 
-/* Puts the whole where its values are, and takes the other parts away. */
+/* Puts the whole where its values are; the other parts lose their names, to be taken away. */
 static void replace_parts(struct model *model, const struct parts *parts,
                           const struct model_tensor *whole)
 {
-    size_t kept = 0;
     model->tensors[parts->index[VALUES]] = *whole;
+    model->tensors[parts->index[INDPTR]].name = NULL;
+    model->tensors[parts->index[INDICES]].name = NULL;
+}
+
+/* A part may be one of a single whole only. */
+static bool is_joined(const struct parts *parts)
+{
+    for (int p = 0; p < SAFETENSORS_CSR_PARTS; p++)
+        if (!parts->tensor[p]->name || parts->tensor[p]->places)
+            return true;
+    return false;
+}
+
+/* The tensor that a key of the metadata, NAME.shape, is the shape of. */
+static int join_named(struct model *model, const struct name *names, const char *key,
+                      const char *shape, int64_t *expanded)
+{
+    static const char suffix[] = ".shape";
+    const size_t size = strlen(key);
+    struct model_tensor whole = { 0 };
+    struct parts parts;
+    if (size < sizeof suffix || strcmp(key + size - strlen(suffix), suffix) != 0)
+        return EXIT_DONE;
+    whole.name = arena_text(&model->arena, key, size - strlen(suffix));
+    if (!whole.name)
+        return complain(EXIT_WRONG, model->path, "out of memory");
+    if (!find_parts(model, names, whole.name, &parts))
+        return EXIT_DONE;
+    if (is_joined(&parts))
+        return refuse(model, whole.name, "its parts are parts of another one too");
+    if (find_part(model, names, whole.name, "") != MODEL_NONE)
+        return refuse(model, whole.name, "there is a dense one of the same name");
+    const int code = join(model, &parts, shape, &whole, expanded);
+    if (!code)
+        replace_parts(model, &parts, &whole);
+    return code;
+}
+
+static void remove_parts(struct model *model)
+{
+    size_t kept = 0;
     for (size_t i = 0; i < model->tensor_count; i++)
-        if (i != parts->index[INDPTR] && i != parts->index[INDICES])
+        if (model->tensors[i].name)
             model->tensors[kept++] = model->tensors[i];
     model->tensor_count = kept;
 }
 
 int safetensors_join_csr(struct model *model, json_t *metadata)
 {
-    static const char suffix[] = ".shape";
+    struct name *const names = sort_names(model);
     int64_t expanded = 0;
+    int code = names ? EXIT_DONE : complain(EXIT_WRONG, model->path, "out of memory");
     const char *key;
     json_t *value;
-    json_object_foreach(metadata, key, value)
-    {
-        const size_t size = strlen(key);
-        const size_t length = size > strlen(suffix) ? size - strlen(suffix) : 0;
-        struct model_tensor whole = { 0 };
-        struct parts parts;
-        if (length == 0 || strcmp(key + length, suffix) != 0 ||
-            !find_parts(model, key, length, &parts))
-            continue;
-        whole.name = arena_text(&model->arena, key, length);
-        if (!whole.name)
-            return complain(EXIT_WRONG, model->path, "out of memory");
-        if (model_tensor_named(model, whole.name) != MODEL_NONE)
-            return refuse(model, whole.name, "there is a dense one of the same name");
-        const int code = join(model, &parts, json_string_value(value), &whole, &expanded);
-        if (code)
-            return code;
-        replace_parts(model, &parts, &whole);
-    }
-    return EXIT_DONE;
+    json_object_foreach(metadata, key, value) if (!code) code =
+        join_named(model, names, key, json_string_value(value), &expanded);
+    free(names);
+    if (!code)
+        remove_parts(model);
+    return code;
 }

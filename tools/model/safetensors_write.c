@@ -63,18 +63,6 @@ static const char *dtype_name(const struct model_tensor *tensor)
                                         : safetensors_dtype_name(tensor->dtype);
 }
 
-/* NAME.suffix, to be freed. */
-static char *part_name(const char *name, const char *suffix)
-{
-    const size_t length = strlen(name), more = strlen(suffix);
-    char *const whole = malloc(length + more + 1);
-    if (whole) {
-        memcpy(whole, name, length);
-        memcpy(whole + length, suffix, more + 1);
-    }
-    return whole;
-}
-
 static json_t *entry_of(const char *dtype, int rank, const int64_t *dims, uint64_t begin,
                         uint64_t end)
 {
@@ -88,7 +76,7 @@ static json_t *entry_of(const char *dtype, int rank, const int64_t *dims, uint64
 static int add_entry(struct remaking *r, const char *name, const char *suffix, const char *dtype,
                      int rank, const int64_t *dims, uint64_t bytes)
 {
-    char *const whole = part_name(name, suffix);
+    char *const whole = safetensors_part_name(name, suffix);
     int code = EXIT_DONE;
     if (!whole)
         code = complain(EXIT_WRONG, r->path, "out of memory");
@@ -104,7 +92,7 @@ static int add_entry(struct remaking *r, const char *name, const char *suffix, c
 
 static int add_shape(struct remaking *r, const struct model_tensor *tensor)
 {
-    char *const key = part_name(tensor->name, ".shape");
+    char *const key = safetensors_part_name(tensor->name, ".shape");
     char shape[TENSOR_MAX_RANK * 21];
     size_t used = 0;
     for (int d = 0; d < tensor->rank; d++)

@@ -8,19 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-struct name {
-    char text[96];
-};
-
-/* A name of the file, fit for a page. */
-static struct name name_of(const char *text)
-{
-    struct name name;
-    snprintf(name.text, sizeof name.text, "%.*s", (int)sizeof name.text - 1, text);
-    text_clean(name.text);
-    return name;
-}
-
 /* Output pixels of an image, over all convolutions that have the layer's weights; 0: not known. */
 static double pixels_of(const struct prune_model *prune, size_t layer)
 {
@@ -69,7 +56,7 @@ static void put_row(FILE *stream, const struct prune_model *prune, size_t layer,
     const struct convolution *const c = &prune->convolutions.items[prune->convolution[layer]];
     const struct model_tensor *const tensor = &prune->model->tensors[c->weights];
     char shape[TENSOR_SHAPE_TEXT];
-    markdown_cell(stream, "%s", name_of(c->name).text);
+    markdown_cell(stream, "%s", text_shown(c->name).text);
     markdown_cell(stream, "%s", tensor_shape_text(tensor->rank, tensor->dims, shape));
     markdown_cell(stream, "%" PRId64, before->nonzeros);
     markdown_cell(stream, "%" PRId64, after->nonzeros);
@@ -90,7 +77,7 @@ static void put_head(FILE *stream, const struct prune_model *prune, const char *
         "empty filters", "MFLOP before", "after"
     };
     enum { HEADINGS = sizeof headings / sizeof *headings };
-    fprintf(stream, "# Pruned: %s\n\n%s.\n\n", name_of(prune->model->path).text, how);
+    fprintf(stream, "# Pruned: %s\n\n%s.\n\n", text_shown(prune->model->path).text, how);
     for (int i = 0; i < HEADINGS; i++)
         markdown_cell(stream, "%s", headings[i]);
     markdown_end_row(stream);
@@ -169,7 +156,7 @@ int prune_report_svg(const struct prune_model *prune, const char *how, FILE *str
 {
     const struct svg svg = { .stream = stream };
     const double bottom = HEAD + (double)(prune->count * ROW);
-    char *const title = text_format("Nonzeros of %s", name_of(prune->model->path).text);
+    char *const title = text_format("Nonzeros of %s", text_shown(prune->model->path).text);
     svg_open(stream, SVG_WIDTH, bottom + AXIS);
     svg_text_cut(&svg, SVG_MARGIN, 34.0, SVG_START, "title", SVG_WIDTH * 0.7,
                  title ? title : "Nonzeros");
@@ -181,7 +168,7 @@ int prune_report_svg(const struct prune_model *prune, const char *how, FILE *str
         const int code = prune_model_statistics(prune, i, &after);
         if (code)
             return code;
-        draw_row(&svg, HEAD + (double)(i * ROW), name_of(prune->layers[i].name).text, &after);
+        draw_row(&svg, HEAD + (double)(i * ROW), text_shown(prune->layers[i].name).text, &after);
     }
     fputs("</svg>\n", stream);
     return EXIT_DONE;

@@ -68,6 +68,14 @@ void text_clean(char *text)
     }
 }
 
+struct text_shown text_shown(const char *text)
+{
+    struct text_shown shown;
+    snprintf(shown.text, sizeof shown.text, "%.*s", (int)sizeof shown.text - 1, text);
+    text_clean(shown.text);
+    return shown;
+}
+
 size_t text_width(const char *text)
 {
     size_t width = 0;

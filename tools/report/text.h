@@ -15,6 +15,13 @@ char *text_vformat(const char *format, va_list arguments) __attribute__((format(
  */
 void text_clean(char *text);
 
+/* A clean copy of the start of a text, such as a name from a file. */
+enum { TEXT_SHOWN_BYTES = 96 };
+struct text_shown {
+    char text[TEXT_SHOWN_BYTES];
+};
+struct text_shown text_shown(const char *text);
+
 /* Columns that a terminal shows it in: code points, of a clean text. */
 size_t text_width(const char *text);
 
