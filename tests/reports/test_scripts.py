@@ -20,6 +20,14 @@ def row(name, us, algorithm="own", chosen="no", peer="", sparsity=0.9, math="fp3
             "peer_version": peer, "median_us": str(us), "math": math}
 
 
+def gpu_row(layer, batch, algorithm, us, peer="", math="fp32", cache="hot"):
+    return {"name": f"net:{layer}", "batch": batch, "algorithm": algorithm,
+            "chosen": "no" if peer else "yes", "device": "cuda:0", "math": math, "cache": cache,
+            "threads": 0, "median_us": us, "verified": "full", "machine": "Example GPU",
+            "sm_clock_mhz": 1900 + batch, "driver": "580.1", "peer_version": peer,
+            "commit": "0123abc"}
+
+
 class Scripts(unittest.TestCase):
     def test_slower_layers(self):
         rows = []
@@ -58,18 +66,14 @@ class Scripts(unittest.TestCase):
             self.assertEqual([item.name for item in path.parent.iterdir()], ["rows.csv"])
 
     def test_table_of_a_gpu(self):
-        def line(layer, batch, algorithm, us, peer="", math="fp32", cache="hot"):
-            return {"name": f"net:{layer}", "batch": batch, "algorithm": algorithm,
-                    "chosen": "no" if peer else "yes", "device": "cuda:0", "math": math,
-                    "cache": cache, "threads": 0, "median_us": us, "machine": "Example GPU",
-                    "sm_clock_mhz": 1900 + batch, "driver": "580.1", "peer_version": peer,
-                    "commit": "0123abc"}
         rows = []
         for batch in (1, 32):
             for layer, us in (("a", 10), ("b", 20)):
-                rows += [line(layer, batch, "cuda_tiled", us), line(layer, batch, "cudnn", 40, "9"),
-                         line(layer, batch, "cudnn_tf32", 8, "9", math="tf32"),
-                         line(layer, batch, "cuda_tiled", 900, cache="cold")]
+                rows += [gpu_row(layer, batch, "cuda_tiled", us),
+                         gpu_row(layer, batch, "cudnn", 40, "9"),
+                         gpu_row(layer, batch, "cudnn_tf32", 8, "9", math="tf32"),
+                         gpu_row(layer, batch, "cuda_tiled", 900, cache="cold")]
+        rows[0]["verified"] = "sampled"
         with tempfile.TemporaryDirectory() as folder:
             readme = pathlib.Path(folder) / "README.md"
             bench_rows.write(pathlib.Path(folder) / "layers-net.csv", rows)
@@ -77,10 +81,45 @@ class Scripts(unittest.TestCase):
             subprocess.run([sys.executable, SCRIPTS / "layer_table.py", "update", readme],
                            check=True)
             text = readme.read_text()
-        self.assertIn("on Example GPU, 1901 to 1932 MHz, driver 580.1, commit 0123abc:", text)
+        self.assertIn("on Example GPU, 1901 to 1932 MHz, driver 580.1, commit 0123abc:"
+                      " medians, hot caches, every result verified, 1 of 12 by samples. ", text)
         self.assertIn("| network | batch | layers | csrconv ms | over cudnn | over cudnn_tf32 |", text)
         self.assertIn("| net | 32 | 2 | 0.03 | 2.83 (2.00-4.00) | 0.57 (0.40-0.80) | 2 of 2 |\n",
                       text)
+
+    def table_fails(self, what, data, *others):
+        """The table of a file of these bytes, and of others: one line on stderr, exit code 2."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "a.csv"
+            if data is not None:
+                path.write_bytes(data)
+            done = subprocess.run([sys.executable, SCRIPTS / "layer_table.py", "summary", path,
+                                   *others], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertRegex(done.stderr, rf"\Alayer_table.py: [^\n]*{what}[^\n]*\n\Z")
+
+    def test_table_of_bad_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "whole.csv"
+            bench_rows.write(path, [gpu_row("a", 1, "cuda_tiled", 10),
+                                    gpu_row("a", 1, "cudnn", 20, "9")])
+            whole = path.read_bytes()
+            self.table_fails("twice", whole, path)
+            bench_rows.write(path, [{**gpu_row("b", 1, "direct", 10), "device": "cpu"}])
+            self.table_fails("of a CPU and of a GPU together", whole, path)
+        self.table_fails("a.csv: No such file", None)
+        self.table_fails("a.csv: is no text", b"\x7fELF\x02\xff\xfe\n")
+        self.table_fails("a.csv: ", b"a,b\0\n")
+        self.table_fails("no column 'name'", b"")
+        self.table_fails("no measurements", whole.splitlines(keepends=True)[0])
+        header, first, last, _ = whole.split(b"\n")
+        for cut in (5, len(header) - 9, len(header) + 3, len(whole) - len(last) // 2, len(whole) - 1):
+            self.table_fails("a.csv", whole[:cut])
+        self.table_fails("no column 'verified'", whole.replace(b"verified", b"other"))
+        self.table_fails("2: verified: 'no' is neither", whole.replace(b",full,", b",no,"))
+        self.table_fails("2: median_us: '-10' is no time", whole.replace(b",10,", b",-10,"))
+        self.table_fails("no time of csrconv's choice", whole.replace(first + b"\n", b""))
 
     def test_without_data(self):
         done = subprocess.run([sys.executable, SCRIPTS / "wide_set.py", "csrconv", "/no/data",
