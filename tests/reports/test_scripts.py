@@ -1,7 +1,8 @@
-"""The scripts over bench: what they find in rows of measurements.
+"""The scripts over bench: what they find in rows of measurements; those that run it on a GPU.
 
 usage: test_scripts.py SCRIPTS_FOLDER
 """
+import os
 import pathlib
 import subprocess
 import sys
@@ -125,6 +126,52 @@ class Scripts(unittest.TestCase):
         done = subprocess.run([sys.executable, SCRIPTS / "wide_set.py", "csrconv", "/no/data",
                                "--csv", "x.csv"], stdout=subprocess.PIPE, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (77, "skipped: no data in /no/data\n"))
+
+
+class GpuScripts(unittest.TestCase):
+    """Those of tools/gpu, as far as they get without a GPU."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.program("nvidia-smi", "exit 9")
+        self.program("csrconv", "echo 'cuda:0  not usable: cuda:0: no NVIDIA driver'")
+
+    def program(self, name, line):
+        path = self.folder / name
+        path.write_text(f"#!/bin/sh\n{line}\n")
+        path.chmod(0o755)
+
+    def result(self, name, *arguments):
+        path = f"{self.folder}:{os.environ['PATH']}"
+        done = subprocess.run([SCRIPTS.parent / "gpu" / f"{name}.sh", *map(str, arguments)],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "PATH": path}, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_usage(self):
+        for name in ("bench", "build", "profile", "sanitize", "verify"):
+            self.assertRegex(str(self.result(name)),
+                             rf"\(2, '', 'csrconv gpu {name}: usage: tools/gpu/{name}.sh BUILD")
+        for name, *arguments in (("bench", "F", "no"), ("verify", "own", "no")):
+            self.assertEqual(self.result(name, self.folder, *arguments),
+                             (2, "", f'csrconv gpu {name}: there is no phase "no"\n'))
+        self.assertEqual(self.result("verify", "/no/build"),
+                         (2, "", "csrconv gpu verify: no csrconv in /no/build\n"))
+
+    def test_no_gpu(self):
+        out = self.folder / "out"
+        for name, *arguments in (("bench", out), ("profile", out), ("sanitize",), ("verify",)):
+            code, _, told = self.result(name, self.folder, *arguments)
+            self.assertEqual((code, told), (3, f"csrconv gpu {name}: no usable GPU\n"))
+        self.assertFalse(out.exists())
+
+    def test_arch(self):
+        self.assertEqual(self.result("arch"),
+                         (3, "", "csrconv gpu arch: no GPU here, or no driver\n"))
+        self.program("nvidia-smi", "printf '9.0\\n12.0\\n7.5\\n9.0\\n'")
+        self.assertEqual(self.result("arch"), (0, "75,90,120\n", ""))
 
 
 if __name__ == "__main__":
