@@ -121,10 +121,18 @@ static bool same_floats(const float *a, const float *b, int64_t count)
     return true;
 }
 
+static size_t tensor_named(const struct model *model, const char *name)
+{
+    for (size_t i = 0; i < model->tensor_count; i++)
+        if (strcmp(model->tensors[i].name, name) == 0)
+            return i;
+    return MODEL_NONE;
+}
+
 static void check_same_weights(const struct model *model, const struct model_tensor *tensor,
                                const struct model *again)
 {
-    const size_t index = model_tensor_named(again, tensor->name);
+    const size_t index = tensor_named(again, tensor->name);
     float *want = NULL, *got = NULL;
     require(index != MODEL_NONE && again->tensors[index].count == tensor->count,
             "a tensor is lost or has another size");

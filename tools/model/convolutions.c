@@ -77,14 +77,6 @@ static int find_geometry(const struct model *model, const struct shapes *shapes,
     return EXIT_DONE;
 }
 
-static bool is_output(const struct model *model, size_t value)
-{
-    for (size_t i = 0; i < model->output_count; i++)
-        if (model->outputs[i] == value)
-            return true;
-    return false;
-}
-
 static bool has_constants(const struct model *model, const struct model_node *node, int64_t count)
 {
     for (size_t i = 1; i <= 4; i++) {
@@ -95,7 +87,7 @@ static bool has_constants(const struct model *model, const struct model_node *no
     return true;
 }
 
-/* How many nodes read each value, and one of them. */
+/* How many nodes read each value, the caller as one, and one of the nodes. */
 struct readers {
     size_t *count, *last;
 };
@@ -114,6 +106,8 @@ static bool readers_make(const struct model *model, struct readers *readers)
             readers->count[value]++;
             readers->last[value] = i;
         }
+    for (size_t i = 0; i < model->output_count; i++)
+        readers->count[model->outputs[i]]++;
     return true;
 }
 
@@ -128,11 +122,12 @@ static size_t find_batch_norm(const struct model *model, const struct readers *r
 {
     const struct model_node *const node = &model->nodes[c->node];
     const size_t value = node->output_count ? node->outputs[0] : MODEL_NONE;
-    if (value == MODEL_NONE || readers->count[value] != 1 || is_output(model, value))
+    if (value == MODEL_NONE || readers->count[value] != 1)
         return MODEL_NONE;
     const struct model_node *const next = &model->nodes[readers->last[value]];
     const bool is_one = strcmp(next->op, "BatchNormalization") == 0 && !*next->domain &&
-                        next->inputs[0] == value && has_constants(model, next, c->geometry.filters);
+                        model_node_input(next, 0) == value &&
+                        has_constants(model, next, c->geometry.filters);
     return is_one ? readers->last[value] : MODEL_NONE;
 }
 
@@ -146,7 +141,8 @@ static bool has_usable_bias(const struct model *model, const struct model_node *
 }
 
 static int add_node(const struct model *model, const struct shapes *shapes,
-                    const struct readers *readers, size_t index, struct convolution_list *list)
+                    const struct readers *readers, size_t index, int64_t *taken,
+                    struct convolution_list *list)
 {
     const struct model_node *const node = &model->nodes[index];
     const struct model_tensor *const weights = model_constant_input(model, node, 1);
@@ -158,6 +154,9 @@ static int add_node(const struct model *model, const struct shapes *shapes,
     }
     if (groups < 1 || weights->dims[0] % groups != 0)
         return complain(EXIT_BAD, model->path, "node %s (Conv): its group is none", node->name);
+    const int code = model_allow(model, weights, taken);
+    if (code)
+        return code;
     struct convolution *const c = &list->items[list->count++];
     *c = start(model, index_of(model, weights), groups);
     c->node = index;
@@ -171,11 +170,12 @@ static int add_nodes(const struct model *model, const struct shapes *shapes,
                      struct convolution_list *list)
 {
     struct readers readers = { 0 };
+    int64_t taken = 0;
     int code = readers_make(model, &readers) ? EXIT_DONE
                                              : complain(EXIT_WRONG, model->path, "out of memory");
     for (size_t i = 0; i < model->node_count && !code; i++)
         if (strcmp(model->nodes[i].op, "Conv") == 0 && !*model->nodes[i].domain)
-            code = add_node(model, shapes, &readers, i, list);
+            code = add_node(model, shapes, &readers, i, &taken, list);
     memcpy(list->why, shapes->why, sizeof list->why);
     readers_free(&readers);
     return code;

@@ -76,12 +76,13 @@ static int check_node(const struct making *making, const struct step *step)
     return EXIT_DONE;
 }
 
-/* The elements of a constant; those of a convolution are its plan's. */
-static int load_constant(struct inference *inference, const struct step *step, size_t value)
+/* The elements of a constant; weights and bias of a convolution are its plan's. */
+static int load_constant(struct inference *inference, const struct step *step, size_t input)
 {
+    const size_t value = step->operation.node->inputs[input];
     const size_t tensor = inference->model->values[value].tensor;
     float **const out = &inference->values[value].values;
-    if (tensor == MODEL_NONE || *out || !step->op->compute)
+    if (tensor == MODEL_NONE || *out || (!step->op->compute && input > 0))
         return EXIT_DONE;
     return model_floats(inference->model, &inference->model->tensors[tensor], out);
 }
@@ -100,7 +101,7 @@ static int link_inputs(struct making *making, struct step *step)
             continue;
         code = settle_shape(making, value);
         if (!code)
-            code = load_constant(inference, step, value);
+            code = load_constant(inference, step, i);
         step->operation.inputs[i] = &inference->values[value];
         inference->readers[value]++;
     }

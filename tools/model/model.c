@@ -82,14 +82,6 @@ void model_free(struct model *model)
     *model = (struct model){ 0 };
 }
 
-size_t model_tensor_named(const struct model *model, const char *name)
-{
-    for (size_t i = 0; i < model->tensor_count; i++)
-        if (strcmp(model->tensors[i].name, name) == 0)
-            return i;
-    return MODEL_NONE;
-}
-
 const struct model_attribute *model_attribute(const struct model_node *node, const char *name,
                                               enum model_attribute_kind kind)
 {
@@ -126,12 +118,13 @@ size_t model_node_input(const struct model_node *node, size_t index)
 const struct model_tensor *model_constant_input(const struct model *model,
                                                 const struct model_node *node, size_t index)
 {
+    enum { MOST_STEPS = 8 }; /* chains are short; long ones would cost a hostile file little */
     size_t value = model_node_input(node, index);
-    while (value != MODEL_NONE && model->values[value].node != MODEL_NONE) {
+    for (int i = 0; value != MODEL_NONE && model->values[value].node != MODEL_NONE; i++) {
         const struct model_node *const source = &model->nodes[model->values[value].node];
-        if (strcmp(source->op, "Identity") != 0)
+        if (i == MOST_STEPS || strcmp(source->op, "Identity") != 0)
             return NULL;
-        value = model_node_input(source, 0); /* of an earlier node: this ends */
+        value = model_node_input(source, 0);
     }
     const size_t tensor = value == MODEL_NONE ? MODEL_NONE : model->values[value].tensor;
     return tensor == MODEL_NONE ? NULL : &model->tensors[tensor];
@@ -153,18 +146,17 @@ int model_dtype_size(enum model_dtype dtype)
     return sizes[dtype];
 }
 
-int model_allow_sparse(const struct model *model, const struct model_tensor *tensor,
-                       int64_t *expanded)
+int model_allow(const struct model *model, const struct model_tensor *tensor, int64_t *taken)
 {
     enum { ELEMENTS_PER_BYTE = 64, ALWAYS = 1 << 22 };
     int64_t most;
-    if (__builtin_mul_overflow(model->size, ELEMENTS_PER_BYTE, &most) ||
+    if (__builtin_mul_overflow(model->size + model->other_size, ELEMENTS_PER_BYTE, &most) ||
         __builtin_add_overflow(most, ALWAYS, &most))
         most = INT64_MAX;
-    if (!__builtin_add_overflow(*expanded, tensor->count, expanded) && *expanded <= most)
+    if (!__builtin_add_overflow(*taken, tensor->count, taken) && *taken <= most)
         return EXIT_DONE;
     return complain(EXIT_BAD, model->path,
-                    "sparse tensor %s: its %" PRId64 " elements are too many for a file of %zu "
+                    "tensor %s: with its %" PRId64 " elements there are too many for a file of %zu "
                     "bytes",
                     tensor->name, tensor->count, model->size);
 }

@@ -121,6 +121,7 @@ struct model {
     const struct model_format *format;
     uint8_t *image;
     size_t size;
+    size_t other_size; /* of the files of external data */
 
     struct model_tensor *tensors;
     size_t tensor_count;
@@ -179,9 +180,6 @@ int model_read_memory(const char *path, uint8_t *image, size_t size, struct mode
 
 void model_free(struct model *model);
 
-/* The tensor of that name, MODEL_NONE if there is none. */
-size_t model_tensor_named(const struct model *model, const char *name);
-
 /* NULL if the node has no such attribute of that kind. */
 const struct model_attribute *model_attribute(const struct model_node *node, const char *name,
                                               enum model_attribute_kind kind);
@@ -193,7 +191,7 @@ const char *model_attribute_string(const struct model_node *node, const char *na
 /* The value at an input of a node: MODEL_NONE if it is left out. */
 size_t model_node_input(const struct model_node *node, size_t index);
 
-/* The constant at an input of a node, also behind Identity nodes; NULL if it is none. */
+/* The constant at an input of a node, also behind a few Identity nodes; NULL if none. */
 const struct model_tensor *model_constant_input(const struct model *model,
                                                 const struct model_node *node, size_t index);
 
@@ -202,11 +200,11 @@ bool model_is_float(const struct model_tensor *tensor);
 bool model_is_integer(const struct model_tensor *tensor);
 
 /*
- * For readers: whether a sparse tensor may be expanded beside those before it, whose elements
- * *expanded counts. A few bytes could ask for any memory otherwise.
+ * Whether a tensor that may be larger than what the file has of it, being sparse or used again, may
+ * be taken beside those before it, whose elements *taken counts. A few bytes could ask for any
+ * memory and time otherwise.
  */
-int model_allow_sparse(const struct model *model, const struct model_tensor *tensor,
-                       int64_t *expanded);
+int model_allow(const struct model *model, const struct model_tensor *tensor, int64_t *taken);
 
 /* All `count` elements as floats, zeros and pruned ones included, to be freed; EXIT_BAD if none. */
 int model_floats(const struct model *model, const struct model_tensor *tensor, float **out);

@@ -124,6 +124,7 @@ static int load(struct onnx_reader *reader, const char *location, int descriptor
     *external = (struct onnx_external){ reader->externals, (uint64_t)status->st_dev,
                                         (uint64_t)status->st_ino, data, size };
     reader->externals = *out = external;
+    reader->model->other_size += size;
     return EXIT_DONE;
 }
 

@@ -242,6 +242,6 @@ int onnx_read_sparse(struct onnx_reader *reader, struct model_span span, struct 
         code = complain(EXIT_BAD, reader->model->path, "sparse tensor %s has no dimensions",
                         out->name);
     if (!code)
-        code = model_allow_sparse(reader->model, out, &reader->expanded);
+        code = model_allow(reader->model, out, &reader->expanded);
     return code ? code : read_places(reader, &indices, out);
 }

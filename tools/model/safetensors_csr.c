@@ -160,7 +160,7 @@ static int join(struct model *model, const struct parts *parts, const char *shap
     if (!code)
         code = check_parts(model, parts, out);
     if (!code)
-        code = model_allow_sparse(model, out, expanded);
+        code = model_allow(model, out, expanded);
     if (code)
         return code;
     int64_t *const places = arena_take(&model->arena, (size_t)values->count, sizeof *places);

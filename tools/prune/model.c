@@ -28,16 +28,14 @@ static int check_excluded(const struct prune_model *prune, const struct text_lis
     return EXIT_DONE;
 }
 
-/* Whether an earlier convolution has the same weights, or one that shares them is excluded. */
-static bool is_taken(const struct prune_model *prune, size_t index,
-                     const struct text_list *excluded)
+/* Tensors that no layer is made of (any more): those of excluded convolutions, and those taken. */
+static void mark_excluded(const struct prune_model *prune, const struct text_list *excluded,
+                          bool *is_taken)
 {
-    const struct convolution *const items = prune->convolutions.items;
-    for (size_t i = 0; i < prune->convolutions.count; i++)
-        if (items[i].weights == items[index].weights &&
-            (i < index || is_excluded(prune, &items[i], excluded)))
-            return true;
-    return false;
+    const struct convolution_list *const list = &prune->convolutions;
+    for (size_t i = 0; i < list->count; i++)
+        if (is_excluded(prune, &list->items[i], excluded))
+            is_taken[list->items[i].weights] = true;
 }
 
 static int add_layer(struct prune_model *prune, size_t index, double sparsity)
@@ -60,16 +58,23 @@ static int add_layer(struct prune_model *prune, size_t index, double sparsity)
 
 static int add_layers(struct prune_model *prune, const struct text_list *excluded, double sparsity)
 {
-    const size_t most = prune->convolutions.count;
-    int code = check_excluded(prune, excluded);
-    prune->layers = calloc(most + 1, sizeof *prune->layers);
-    prune->convolution = calloc(most + 1, sizeof *prune->convolution);
-    prune->before = calloc(most + 1, sizeof *prune->before);
-    if (!prune->layers || !prune->convolution || !prune->before)
+    const struct convolution_list *const list = &prune->convolutions;
+    bool *const is_taken = calloc(prune->model->tensor_count + 1, sizeof *is_taken);
+    prune->layers = calloc(list->count + 1, sizeof *prune->layers);
+    prune->convolution = calloc(list->count + 1, sizeof *prune->convolution);
+    prune->before = calloc(list->count + 1, sizeof *prune->before);
+    if (!is_taken || !prune->layers || !prune->convolution || !prune->before) {
+        free(is_taken);
         return complain(EXIT_WRONG, prune->model->path, "out of memory");
-    for (size_t i = 0; i < most && !code; i++)
-        if (!is_taken(prune, i, excluded))
+    }
+    mark_excluded(prune, excluded, is_taken);
+    int code = check_excluded(prune, excluded);
+    for (size_t i = 0; i < list->count && !code; i++) {
+        if (!is_taken[list->items[i].weights])
             code = add_layer(prune, i, sparsity);
+        is_taken[list->items[i].weights] = true;
+    }
+    free(is_taken);
     if (!code && !prune->count)
         code = complain(EXIT_BAD, prune->model->path, "has no convolution to prune");
     return code;

@@ -8,15 +8,16 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Output pixels of an image, over all convolutions that have the layer's weights; 0: not known. */
-static double pixels_of(const struct prune_model *prune, size_t layer)
+/* Output pixels of an image by tensor of weights, over all convolutions that have it; 0: unknown.
+ */
+static double *count_pixels(const struct prune_model *prune)
 {
-    const struct convolution *const items = prune->convolutions.items;
-    const size_t weights = items[prune->convolution[layer]].weights;
-    double pixels = 0.0;
-    for (size_t i = 0; i < prune->convolutions.count; i++)
-        if (items[i].weights == weights)
-            pixels += items[i].has_geometry ? (double)items[i].out_h * (double)items[i].out_w : 0.0;
+    const struct convolution_list *const list = &prune->convolutions;
+    double *const pixels = calloc(prune->model->tensor_count + 1, sizeof *pixels);
+    for (size_t i = 0; pixels && i < list->count; i++)
+        if (list->items[i].has_geometry)
+            pixels[list->items[i].weights] +=
+                (double)list->items[i].out_h * (double)list->items[i].out_w;
     return pixels;
 }
 
@@ -100,20 +101,32 @@ static void put_totals(FILE *stream, const struct totals *t)
         fputs("The FLOP are not known, since the sizes of the images are not.\n", stream);
 }
 
-int prune_report_markdown(const struct prune_model *prune, const char *how, FILE *stream)
+static int put_rows(FILE *stream, const struct prune_model *prune, const double *pixels,
+                    struct totals *totals)
 {
-    struct totals totals = { 0 };
-    put_head(stream, prune, how);
     for (size_t i = 0; i < prune->count; i++) {
+        const double here = pixels[prune->convolutions.items[prune->convolution[i]].weights];
         struct filter_statistics after;
         const int code = prune_model_statistics(prune, i, &after);
         if (code)
             return code;
-        put_row(stream, prune, i, pixels_of(prune, i), &after);
-        add_totals(&totals, pixels_of(prune, i), &prune->before[i], &after);
+        put_row(stream, prune, i, here, &after);
+        add_totals(totals, here, &prune->before[i], &after);
     }
-    put_totals(stream, &totals);
     return EXIT_DONE;
+}
+
+int prune_report_markdown(const struct prune_model *prune, const char *how, FILE *stream)
+{
+    struct totals totals = { 0 };
+    double *const pixels = count_pixels(prune);
+    if (!pixels)
+        return complain(EXIT_WRONG, prune->model->path, "out of memory");
+    put_head(stream, prune, how);
+    const int code = put_rows(stream, prune, pixels, &totals);
+    put_totals(stream, &totals);
+    free(pixels);
+    return code;
 }
 
 enum { HEAD = 84, ROW = 26, BAR = 12, LABEL = 250, VALUE = 110, AXIS = 50 };
