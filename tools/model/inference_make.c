@@ -18,6 +18,7 @@ struct making {
     const csrconv_plan_options *options;
     bool *values, *nodes; /* those that the target needs */
     struct convolution_list convolutions;
+    int64_t taken; /* elements of constants, for model_allow */
 };
 
 static int out_of_memory(const struct model *model)
@@ -77,14 +78,16 @@ static int check_node(const struct making *making, const struct step *step)
 }
 
 /* The elements of a constant; weights and bias of a convolution are its plan's. */
-static int load_constant(struct inference *inference, const struct step *step, size_t input)
+static int load_constant(struct making *making, const struct step *step, size_t input)
 {
+    const struct model *const model = making->inference->model;
     const size_t value = step->operation.node->inputs[input];
-    const size_t tensor = inference->model->values[value].tensor;
-    float **const out = &inference->values[value].values;
-    if (tensor == MODEL_NONE || *out || (!step->op->compute && input > 0))
+    float **const out = &making->inference->values[value].values;
+    if (model->values[value].tensor == MODEL_NONE || *out || (!step->op->compute && input > 0))
         return EXIT_DONE;
-    return model_floats(inference->model, &inference->model->tensors[tensor], out);
+    const struct model_tensor *const tensor = &model->tensors[model->values[value].tensor];
+    const int code = model_allow(model, tensor, &making->taken);
+    return code ? code : model_floats(model, tensor, out);
 }
 
 static int link_inputs(struct making *making, struct step *step)
@@ -101,7 +104,7 @@ static int link_inputs(struct making *making, struct step *step)
             continue;
         code = settle_shape(making, value);
         if (!code)
-            code = load_constant(inference, step, i);
+            code = load_constant(making, step, i);
         step->operation.inputs[i] = &inference->values[value];
         inference->readers[value]++;
     }
