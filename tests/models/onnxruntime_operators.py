@@ -44,6 +44,29 @@ class Case:
                                  ir_version=IR_VERSION).SerializeToString()
 
 
+class FlattenByShape(Case):
+    """x.view(x.size(0), -1), as PyTorch exports it for batches of any size."""
+
+    def __init__(self, shape):
+        super().__init__("Reshape", shape)
+
+    def model(self):
+        nodes = [helper.make_node("Shape", ["x"], ["shape"]),
+                 helper.make_node("Gather", ["shape", "zero"], ["batch"], axis=0),
+                 helper.make_node("Cast", ["batch"], ["whole"], to=TensorProto.INT64),
+                 helper.make_node("Unsqueeze", ["whole", "axes"], ["first"]),
+                 helper.make_node("Concat", ["first", "rest"], ["sizes"], axis=0),
+                 helper.make_node("Reshape", ["x", "sizes"], ["y"])]
+        constants = {"zero": np.array(0, "i8"), "axes": ints(0), "rest": ints(-1)}
+        graph = helper.make_graph(
+            nodes, "flatten", [helper.make_tensor_value_info("x", TensorProto.FLOAT,
+                                                             ["n", *self.shape[1:]])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+            [numpy_helper.from_array(value, name) for name, value in constants.items()])
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)],
+                                 ir_version=IR_VERSION).SerializeToString()
+
+
 def ints(*items):
     return np.array(items, "i8")
 
@@ -70,6 +93,7 @@ def shapes(floats):
     yield from (Case("Flatten", shape, axis=axis) for axis in (0, 1, 2, 4, -1))
     yield from (Case("Reshape", shape, ints(*to)) for to in ((6, 4), (-1,), (0, -1), (4, -1, 2, 1)))
     yield Case("Reshape", shape, ints(0, 12), opset=14, allowzero=0)
+    yield FlattenByShape(shape)
     yield Case("Squeeze", shape, ints(2))
     yield Case("Squeeze", (1, 3, 1, 4))
     yield Case("Squeeze", shape, opset=11, axes=[-2])
@@ -117,6 +141,14 @@ def pooling():
         yield Case("AveragePool", shape, opset=19, kernel_shape=[2, 3], dilations=[2, 2],
                    pads=[0, 1, 1, 1])
         yield Case("GlobalAveragePool", shape)
+
+
+def reductions():
+    for axes in ([2, 3], [-1], [0, 2], [1]):
+        for keepdims in (0, 1):
+            yield Case("ReduceMean", (2, 3, 4, 5), axes=axes, keepdims=keepdims)
+            yield Case("ReduceMean", (2, 3, 4, 5), ints(*axes), opset=18, keepdims=keepdims)
+    yield Case("ReduceMean", (2, 3, 4))
 
 
 def normalization(floats):
@@ -182,7 +214,7 @@ def main(csrconv):
     def floats(shape):
         return np.asarray(random.standard_normal(shape), "f4")
 
-    cases = [*pointwise(floats), *shapes(floats), *padding(), *pooling(), *normalization(floats),
+    cases = [*pointwise(floats), *shapes(floats), *padding(), *pooling(), *reductions(), *normalization(floats),
              *products(floats), *convolutions(floats)]
     with tempfile.TemporaryDirectory() as folder:
         for case in cases:

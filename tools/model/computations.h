@@ -14,8 +14,9 @@ operator_compute add_compute, sub_compute, mul_compute, div_compute;
 /* movement.c, slice.c, pad.c: elements at other places. */
 operator_compute transpose_compute, concat_compute, slice_compute, pad_compute;
 
-/* pooling.c */
-operator_compute max_pool_compute, average_pool_compute, global_average_pool_compute;
+/* pooling.c, reduce.c */
+operator_compute max_pool_compute, average_pool_compute, global_average_pool_compute,
+    reduce_mean_compute;
 
 /* normalization.c */
 operator_compute batch_norm_compute, lrn_compute, softmax_compute;

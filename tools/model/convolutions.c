@@ -166,23 +166,18 @@ static int add_node(const struct model *model, const struct shapes *shapes,
     return find_geometry(model, shapes, c);
 }
 
-static int add_nodes(const struct model *model, const char *input_shape,
+static int add_nodes(const struct model *model, const struct shapes *shapes,
                      struct convolution_list *list)
 {
     struct readers readers = { 0 };
-    struct shapes shapes;
     int64_t taken = 0;
-    int code = shapes_make(model, input_shape, &shapes);
-    if (code)
-        return code;
-    if (!readers_make(model, &readers))
-        code = complain(EXIT_WRONG, model->path, "out of memory");
+    int code = readers_make(model, &readers) ? EXIT_DONE
+                                             : complain(EXIT_WRONG, model->path, "out of memory");
     for (size_t i = 0; i < model->node_count && !code; i++)
         if (strcmp(model->nodes[i].op, "Conv") == 0 && !*model->nodes[i].domain)
-            code = add_node(model, &shapes, &readers, i, &taken, list);
-    memcpy(list->why, shapes.why, sizeof list->why);
+            code = add_node(model, shapes, &readers, i, &taken, list);
+    memcpy(list->why, shapes->why, sizeof list->why);
     readers_free(&readers);
-    shapes_free(&shapes);
     return code;
 }
 
@@ -201,17 +196,46 @@ static int add_tensors(const struct model *model, const char *input_shape,
     return EXIT_DONE;
 }
 
-int convolutions_of(const struct model *model, const char *input_shape,
-                    struct convolution_list *out)
+static int make_list(const struct model *model, struct convolution_list *out)
 {
     const size_t most = model->has_graph ? model->node_count : model->tensor_count;
     *out = (struct convolution_list){ .items = calloc(most + 1, sizeof *out->items) };
-    if (!out->items)
-        return complain(EXIT_WRONG, model->path, "out of memory");
-    const int code = model->has_graph ? add_nodes(model, input_shape, out)
-                                      : add_tensors(model, input_shape, out);
+    return out->items ? EXIT_DONE : complain(EXIT_WRONG, model->path, "out of memory");
+}
+
+int convolutions_of_shapes(const struct model *model, const struct shapes *shapes,
+                           struct convolution_list *out)
+{
+    int code = make_list(model, out);
+    if (!code)
+        code = add_nodes(model, shapes, out);
     if (code)
         convolution_list_free(out);
+    return code;
+}
+
+static int convolutions_of_tensors(const struct model *model, const char *input_shape,
+                                   struct convolution_list *out)
+{
+    int code = make_list(model, out);
+    if (!code)
+        code = add_tensors(model, input_shape, out);
+    if (code)
+        convolution_list_free(out);
+    return code;
+}
+
+int convolutions_of(const struct model *model, const char *input_shape,
+                    struct convolution_list *out)
+{
+    struct shapes shapes;
+    *out = (struct convolution_list){ 0 };
+    if (!model->has_graph)
+        return convolutions_of_tensors(model, input_shape, out);
+    int code = shapes_make(model, input_shape, &shapes);
+    if (!code)
+        code = convolutions_of_shapes(model, &shapes, out);
+    shapes_free(&shapes);
     return code;
 }
 

@@ -3,7 +3,7 @@
 #define CSRCONV_TOOLS_MODEL_CONVOLUTIONS_H
 
 #include "csrconv.h"
-#include "model.h"
+#include "shapes.h"
 
 /*
  * A Conv node whose weights are a constant, or where there is no graph a 4-D tensor of floats:
@@ -30,6 +30,11 @@ struct convolution_list {
 /* input_shape is that of shapes_make, or NULL. */
 int convolutions_of(const struct model *model, const char *input_shape,
                     struct convolution_list *out);
+
+/* Of a graph whose shapes are known already. */
+int convolutions_of_shapes(const struct model *model, const struct shapes *shapes,
+                           struct convolution_list *out);
+
 void convolution_list_free(struct convolution_list *list);
 
 /* Whether the name is that of the convolution or of its weights. */

@@ -39,7 +39,7 @@ static int run_step(struct inference *inference, struct step *step, size_t *left
         return code;
     out->values = made.values;
     inference->values[step->operation.node->outputs[0]].values = out->values;
-    code = step->plan ? convolve(inference, step) : step->operator->compute(&step->operation);
+    code = step->plan ? convolve(inference, step) : step->op->compute(&step->operation);
     if (!code)
         release_inputs(inference, step, left);
     return code;

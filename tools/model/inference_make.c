@@ -4,10 +4,8 @@
 #include "convolutions.h"
 #include "node.h"
 #include "selection.h"
-#include "shapes.h"
 #include "target.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +17,8 @@ struct making {
     struct inference *inference;
     const csrconv_plan_options *options;
     bool *values, *nodes; /* those that the target needs */
-    struct shapes shapes;
     struct convolution_list convolutions;
+    int64_t taken; /* elements of constants, for model_allow */
 };
 
 static int out_of_memory(const struct model *model)
@@ -30,45 +28,28 @@ static int out_of_memory(const struct model *model)
 
 /* --------------------------------------------------------------------------------------- shapes */
 
-/* The shape of the input as shapes_make takes it: "NAME:2,3,8,8". */
-static char *shape_option(const struct model *model, size_t value, const struct tensor *shape)
+static int follow_shapes(struct making *making, const struct tensor *input)
 {
-    const char *const name = model->values[value].name;
-    const size_t size = strlen(name) + TENSOR_SHAPE_TEXT;
-    char *const text = malloc(size);
-    if (!text)
-        return NULL;
-    int used = model->input_count > 1 ? snprintf(text, size, "%s:", name) : 0;
-    for (int i = 0; i < shape->rank; i++)
-        used += snprintf(text + used, size - (size_t)used, "%s%lld", i ? "," : "",
-                         (long long)shape->dims[i]);
-    return text;
-}
-
-static int follow_shapes(struct making *making, const struct tensor *shape)
-{
-    const struct model *const model = making->inference->model;
-    char *const text = shape_option(model, making->inference->input, shape);
-    if (!text)
-        return out_of_memory(model);
-    int code = shapes_make(model, text, &making->shapes);
-    if (!code)
-        code = convolutions_of(model, text, &making->convolutions);
-    free(text);
-    return code;
+    struct inference *const inference = making->inference;
+    struct model_shape shape = { .rank = input->rank };
+    memcpy(shape.dims, input->dims, sizeof shape.dims);
+    const int code = shapes_make_of(inference->model, inference->input, &shape, &inference->shapes);
+    return code ? code
+                : convolutions_of_shapes(inference->model, &inference->shapes,
+                                         &making->convolutions);
 }
 
 static int settle_shape(const struct making *making, size_t value)
 {
     const struct model *const model = making->inference->model;
-    const struct model_shape *const shape = &making->shapes.of[value];
+    const struct model_shape *const shape = &making->inference->shapes.of[value];
     struct tensor *const out = &making->inference->values[value];
     const char *const name = model->values[value].name;
     char text[TENSOR_SHAPE_TEXT];
     bool fits = true;
     if (shape->rank < 0)
         return complain(EXIT_REFUSED, model->path, "the shape of %s does not follow: %s", name,
-                        making->shapes.why);
+                        making->inference->shapes.why);
     out->rank = shape->rank;
     memcpy(out->dims, shape->dims, sizeof out->dims);
     for (int i = 0; i < out->rank; i++)
@@ -85,25 +66,28 @@ static int check_node(const struct making *making, const struct step *step)
 {
     const struct model *const model = making->inference->model;
     const struct model_node *const node = step->operation.node;
-    const struct operator* const operator= step->operator;
-    if (!operator||(!operator->compute && strcmp(node->op, "Conv") != 0))
+    const struct operator_entry *const op = step->op;
+    if (!op || (!op->compute && strcmp(node->op, "Conv") != 0))
         return node_complain(model, node, EXIT_REFUSED, "this operator is not supported");
-    if (node->input_count > operator->most)
+    if (node->input_count > op->most)
         return node_complain(model, node, EXIT_REFUSED, "it has %zu inputs", node->input_count);
-    for (size_t i = 0; i < operator->least; i++)
+    for (size_t i = 0; i < op->least; i++)
         if (model_node_input(node, i) == MODEL_NONE)
             return node_complain(model, node, EXIT_BAD, "it lacks input %zu", i);
     return EXIT_DONE;
 }
 
-/* The elements of a constant; those of a convolution are its plan's. */
-static int load_constant(struct inference *inference, const struct step *step, size_t value)
+/* The elements of a constant; weights and bias of a convolution are its plan's. */
+static int load_constant(struct making *making, const struct step *step, size_t input)
 {
-    const size_t tensor = inference->model->values[value].tensor;
-    float **const out = &inference->values[value].values;
-    if (tensor == MODEL_NONE || *out || !step->operator->compute)
+    const struct model *const model = making->inference->model;
+    const size_t value = step->operation.node->inputs[input];
+    float **const out = &making->inference->values[value].values;
+    if (model->values[value].tensor == MODEL_NONE || *out || (!step->op->compute && input > 0))
         return EXIT_DONE;
-    return model_floats(inference->model, &inference->model->tensors[tensor], out);
+    const struct model_tensor *const tensor = &model->tensors[model->values[value].tensor];
+    const int code = model_allow(model, tensor, &making->taken);
+    return code ? code : model_floats(model, tensor, out);
 }
 
 static int link_inputs(struct making *making, struct step *step)
@@ -116,11 +100,11 @@ static int link_inputs(struct making *making, struct step *step)
         return out_of_memory(inference->model);
     for (size_t i = 0; i < node->input_count && !code; i++) {
         const size_t value = node->inputs[i];
-        if (value == MODEL_NONE || !operator_takes_floats(step->operator, i))
+        if (value == MODEL_NONE || !operator_takes_floats(step->op, i))
             continue;
         code = settle_shape(making, value);
         if (!code)
-            code = load_constant(inference, step, value);
+            code = load_constant(making, step, i);
         step->operation.inputs[i] = &inference->values[value];
         inference->readers[value]++;
     }
@@ -177,13 +161,14 @@ static int make_step(struct making *making, const struct model_node *node)
     struct inference *const inference = making->inference;
     struct step *const step = &inference->steps[inference->step_count++];
     int code;
-    step->operator= operator_of(node);
-    step->operation = (struct operation){ .model = inference->model, .node = node };
+    step->op = operator_of(node);
+    step->operation =
+        (struct operation){ .model = inference->model, .node = node, .shapes = &inference->shapes };
     if ((code = check_node(making, step)) || (code = link_inputs(making, step)) ||
         (code = settle_shape(making, node->outputs[0])))
         return code;
     step->operation.output = inference->values[node->outputs[0]];
-    return step->operator->compute ? EXIT_DONE : plan_convolution(making, step);
+    return step->op->compute ? EXIT_DONE : plan_convolution(making, step);
 }
 
 /* --------------------------------------------------------------------------------------- making */
@@ -233,7 +218,6 @@ int inference_create(const struct model *model, const char *target, const char *
     const int code = allocate(&making) ? make(&making, target, input, shape) : out_of_memory(model);
     free(making.values);
     free(making.nodes);
-    shapes_free(&making.shapes);
     convolution_list_free(&making.convolutions);
     *out = making.inference;
     if (code)
@@ -252,6 +236,7 @@ void inference_destroy(struct inference **inference)
     }
     for (size_t k = 0; i->values && k < i->model->value_count; k++)
         free(i->values[k].values);
+    shapes_free(&i->shapes);
     free(i->values);
     free(i->readers);
     free(i->steps);

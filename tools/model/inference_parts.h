@@ -7,13 +7,14 @@
 
 /* One node that runs. */
 struct step {
-    const struct operator* operator;
+    const struct operator_entry *op;
     struct operation operation;
     csrconv_plan *plan; /* of a Conv, else NULL */
 };
 
 struct inference {
     const struct model *model;
+    struct shapes shapes;
     struct tensor *values; /* by the values of the model: shapes that stay, elements that go */
     size_t *readers;       /* how many inputs of steps each is */
     struct step *steps;

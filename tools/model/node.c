@@ -1,6 +1,7 @@
 #include "node.h"
 
 #include "complain.h"
+#include "shape_values.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,22 +27,17 @@ bool node_axis(int64_t axis, int rank, int *out)
     return axis >= -rank && axis < rank;
 }
 
-bool node_ints(const struct model *model, const struct model_node *node, size_t input,
-               const char *attribute, struct node_ints *out)
+bool node_ints(const struct model *model, const struct model_node *node,
+               const struct shapes *shapes, size_t input, const char *attribute,
+               struct shape_ints *out)
 {
-    const size_t most = sizeof out->items / sizeof *out->items;
-    const struct model_tensor *const tensor = model_constant_input(model, node, input);
     const struct model_attribute *const a = model_attribute(node, attribute, MODEL_ATTRIBUTE_INTS);
-    if (a && a->count <= most) {
-        out->count = a->count;
-        memcpy(out->items, a->ints, out->count * sizeof *out->items);
-        return true;
-    }
-    if (a || !tensor || !model_is_integer(tensor) || tensor->places ||
-        (uint64_t)tensor->count > most)
+    *out = (struct shape_ints){ .is_known = true, .rank = 1 };
+    if (!a)
+        return shape_values_of(model, shapes, model_node_input(node, input), out);
+    if (a->count > SHAPE_MOST_INTS)
         return false;
-    out->count = (size_t)tensor->count;
-    for (size_t i = 0; i < out->count; i++)
-        out->items[i] = model_integer(tensor, (int64_t)i);
+    out->count = a->count;
+    memcpy(out->items, a->ints, out->count * sizeof *out->items);
     return true;
 }

@@ -15,6 +15,7 @@
 struct operation {
     const struct model *model;
     const struct model_node *node;
+    const struct shapes *shapes; /* for node_ints */
     const struct tensor **inputs;
     struct tensor output; /* the node's first one, of the shape that the rule gives */
 };
@@ -25,8 +26,7 @@ struct operation {
  */
 typedef int operator_compute(const struct operation *operation);
 
-struct operator
-{
+struct operator_entry {
     const char *name;
     shape_rule *shape;
     operator_compute *compute; /* NULL: only the shape is known */
@@ -35,10 +35,10 @@ struct operator
 };
 
 /* NULL if there is none of that name. */
-const struct operator* operator_of(const struct model_node *node);
+const struct operator_entry *operator_of(const struct model_node *node);
 
 /* Whether what is at that input is taken as floats. */
-bool operator_takes_floats(const struct operator* operator, size_t input);
+bool operator_takes_floats(const struct operator_entry *op, size_t input);
 
 /* The input if the node has it, else NULL. */
 const struct tensor *operation_input(const struct operation *operation, size_t index);

@@ -8,7 +8,7 @@
 #define ANY SIZE_MAX
 
 /* Conv has no computation here: it gets a plan of the library. */
-static const struct operator operators[] = {
+static const struct operator_entry operators[] = {
     { "Abs", same_rule, NULL, 1, 1, 0 },
     { "Add", broadcast_rule, add_compute, 2, 2, 0 },
     { "AveragePool", pool_rule, average_pool_compute, 1, 1, 0 },
@@ -47,7 +47,7 @@ static const struct operator operators[] = {
     { "Pad", pad_rule, pad_compute, 1, 3, 1 << 1 },
     { "Pow", broadcast_rule, NULL, 2, 2, 0 },
     { "ReduceMax", reduce_rule, NULL, 1, 2, 1 << 1 },
-    { "ReduceMean", reduce_rule, NULL, 1, 2, 1 << 1 },
+    { "ReduceMean", reduce_rule, reduce_mean_compute, 1, 2, 1 << 1 },
     { "ReduceSum", reduce_rule, NULL, 1, 2, 1 << 1 },
     { "Relu", same_rule, relu_compute, 1, 1, 0 },
     { "Reshape", reshape_rule, copy_compute, 1, 2, 1 << 1 },
@@ -65,7 +65,7 @@ static const struct operator operators[] = {
     { "Unsqueeze", unsqueeze_rule, copy_compute, 1, 2, 1 << 1 },
 };
 
-const struct operator* operator_of(const struct model_node *node)
+const struct operator_entry *operator_of(const struct model_node *node)
 {
     for (size_t i = 0; !*node->domain && i < sizeof operators / sizeof *operators; i++)
         if (strcmp(operators[i].name, node->op) == 0)
@@ -73,7 +73,7 @@ const struct operator* operator_of(const struct model_node *node)
     return NULL;
 }
 
-bool operator_takes_floats(const struct operator* operator, size_t input)
+bool operator_takes_floats(const struct operator_entry *op, size_t input)
 {
-    return input >= 8 || !(operator->integers>> input & 1);
+    return input >= 8 || !(op->integers >> input & 1);
 }

@@ -38,8 +38,8 @@ static int take_mode(const struct operation *operation, struct padding *out)
 static int take_amounts(const struct operation *operation, struct padding *out)
 {
     const struct tensor *const x = operation->inputs[0];
-    struct node_ints pads;
-    node_ints(operation->model, operation->node, 1, "pads", &pads);
+    struct shape_ints pads;
+    node_ints(operation->model, operation->node, operation->shapes, 1, "pads", &pads);
     for (int i = 0; i < x->rank; i++) {
         out->begin[i] = pads.items[i];
         out->end[i] = pads.items[x->rank + i];

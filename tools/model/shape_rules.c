@@ -22,7 +22,7 @@ static int not_followed(struct shape_step *step)
 static struct model_shape shape_at(const struct shape_step *step, size_t input)
 {
     const size_t value = model_node_input(step->node, input);
-    return value == MODEL_NONE ? (struct model_shape){ 0 } : step->shapes[value];
+    return value == MODEL_NONE ? (struct model_shape){ 0 } : step->shapes->of[value];
 }
 
 static int64_t product_of(const struct model_shape *shape, int from, int to)
@@ -169,9 +169,9 @@ int reshape_rule(struct shape_step *step)
     const struct model_shape in = shape_at(step, 0);
     const bool is_zero_kept = model_attribute_int(step->node, "allowzero", 0) == 0;
     int64_t known;
-    struct node_ints wanted;
+    struct shape_ints wanted;
     int open = -1;
-    if (!node_ints(step->model, step->node, 1, "shape", &wanted))
+    if (!node_ints(step->model, step->node, step->shapes, 1, "shape", &wanted))
         return not_followed(step);
     if (wanted.count > TENSOR_MAX_RANK)
         return refuse(step, "it has more than 8 dimensions");
@@ -195,11 +195,11 @@ int reshape_rule(struct shape_step *step)
 
 int pad_rule(struct shape_step *step)
 {
-    struct node_ints pads;
+    struct shape_ints pads;
     step->out = shape_at(step, 0);
     const size_t rank = (size_t)step->out.rank;
     if (model_node_input(step->node, 3) != MODEL_NONE ||
-        !node_ints(step->model, step->node, 1, "pads", &pads))
+        !node_ints(step->model, step->node, step->shapes, 1, "pads", &pads))
         return not_followed(step);
     if (pads.count != 2 * rank)
         return refuse(step, "its pads are not two for each dimension");
@@ -231,7 +231,7 @@ int transpose_rule(struct shape_step *step)
 }
 
 /* Marks the axes of a list, which count among `rank` dimensions. */
-static bool mark_axes(const struct node_ints *axes, int rank, bool marked[TENSOR_MAX_RANK])
+static bool mark_axes(const struct shape_ints *axes, int rank, bool marked[TENSOR_MAX_RANK])
 {
     for (size_t i = 0; i < axes->count; i++) {
         int axis;
@@ -247,8 +247,8 @@ int squeeze_rule(struct shape_step *step)
 {
     const struct model_shape in = shape_at(step, 0);
     bool marked[TENSOR_MAX_RANK] = { false };
-    struct node_ints axes = { 0 };
-    const bool has_axes = node_ints(step->model, step->node, 1, "axes", &axes);
+    struct shape_ints axes = { 0 };
+    const bool has_axes = node_ints(step->model, step->node, step->shapes, 1, "axes", &axes);
     if (!has_axes && model_node_input(step->node, 1) != MODEL_NONE)
         return not_followed(step);
     if (!mark_axes(&axes, in.rank, marked))
@@ -267,8 +267,8 @@ int unsqueeze_rule(struct shape_step *step)
 {
     const struct model_shape in = shape_at(step, 0);
     bool marked[TENSOR_MAX_RANK] = { false };
-    struct node_ints axes;
-    if (!node_ints(step->model, step->node, 1, "axes", &axes))
+    struct shape_ints axes;
+    if (!node_ints(step->model, step->node, step->shapes, 1, "axes", &axes))
         return not_followed(step);
     const size_t rank = (size_t)in.rank + axes.count;
     if (rank > TENSOR_MAX_RANK || !mark_axes(&axes, (int)rank, marked))
@@ -285,8 +285,9 @@ int reduce_rule(struct shape_step *step)
     const struct model_shape in = shape_at(step, 0);
     const bool keeps = model_attribute_int(step->node, "keepdims", 1) != 0;
     bool marked[TENSOR_MAX_RANK] = { false };
-    struct node_ints axes = { 0 };
-    const bool has_axes = node_ints(step->model, step->node, 1, "axes", &axes) && axes.count;
+    struct shape_ints axes = { 0 };
+    const bool has_axes =
+        node_ints(step->model, step->node, step->shapes, 1, "axes", &axes) && axes.count;
     if (!has_axes && model_node_input(step->node, 1) != MODEL_NONE)
         return not_followed(step);
     if (!mark_axes(&axes, in.rank, marked))

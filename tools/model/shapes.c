@@ -4,6 +4,7 @@
 #include "number.h"
 #include "operator.h"
 #include "report/text.h"
+#include "shape_values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,7 @@ static void take_constants(const struct model *model, struct shapes *out)
 static bool inputs_are_known(const struct shape_step *step)
 {
     for (size_t i = 0; i < step->node->input_count; i++)
-        if (step->node->inputs[i] != MODEL_NONE && step->shapes[step->node->inputs[i]].rank < 0)
+        if (step->node->inputs[i] != MODEL_NONE && step->shapes->of[step->node->inputs[i]].rank < 0)
             return false;
     return true;
 }
@@ -129,14 +130,15 @@ static bool is_sound(const struct model_shape *shape)
 /* Of a node with several outputs only the first is followed. */
 static int follow(const struct model *model, const struct model_node *node, struct shapes *shapes)
 {
-    struct shape_step step = { model, node, shapes->of, { .rank = -1 } };
-    const struct operator* const operator= operator_of(node);
-    if (!operator)
-        explain(shapes, "the operator %s is not followed", node->op);
-    if (!operator|| !inputs_are_known(&step) || !node->output_count ||
-        node->outputs[0] == MODEL_NONE)
+    struct shape_step step = { model, node, shapes, { .rank = -1 } };
+    const struct operator_entry *const op = operator_of(node);
+    if (shape_values_follow(model, node, shapes))
         return EXIT_DONE;
-    const int code = operator->shape(&step);
+    if (!op)
+        explain(shapes, "the operator %s is not followed", node->op);
+    if (!op || !inputs_are_known(&step) || !node->output_count || node->outputs[0] == MODEL_NONE)
+        return EXIT_DONE;
+    const int code = op->shape(&step);
     if (!code && step.out.rank < 0)
         explain(shapes, "what the operator %s makes is not followed here", node->op);
     if (!code && !is_sound(&step.out))
@@ -146,20 +148,50 @@ static int follow(const struct model *model, const struct model_node *node, stru
     return code;
 }
 
-int shapes_make(const struct model *model, const char *given, struct shapes *out)
+/* What is known before any node. */
+static int begin(const struct model *model, struct shapes *out)
 {
-    *out = (struct shapes){ .of = calloc(model->value_count + 1, sizeof *out->of) };
-    if (!out->of)
+    *out = (struct shapes){ .of = calloc(model->value_count + 1, sizeof *out->of),
+                            .ints = calloc(model->value_count + 1, sizeof *out->ints) };
+    if (!out->of || !out->ints)
         return complain(EXIT_WRONG, model->path, "out of memory");
     take_constants(model, out);
     take_declared(model, out);
-    int code = given ? take_all_given(model, given, out) : EXIT_DONE;
+    return EXIT_DONE;
+}
+
+static int follow_all(const struct model *model, struct shapes *out)
+{
+    int code = EXIT_DONE;
     for (size_t i = 0; i < model->input_count; i++)
         if (out->of[model->inputs[i].value].rank < 0)
             explain(out, "the size of the input %s is not declared: give it with --input-shape",
                     model->values[model->inputs[i].value].name);
     for (size_t i = 0; i < model->node_count && !code; i++)
         code = follow(model, &model->nodes[i], out);
+    return code;
+}
+
+int shapes_make(const struct model *model, const char *given, struct shapes *out)
+{
+    int code = begin(model, out);
+    if (!code && given)
+        code = take_all_given(model, given, out);
+    if (!code)
+        code = follow_all(model, out);
+    if (code)
+        shapes_free(out);
+    return code;
+}
+
+int shapes_make_of(const struct model *model, size_t input, const struct model_shape *shape,
+                   struct shapes *out)
+{
+    int code = begin(model, out);
+    if (!code) {
+        out->of[input] = *shape;
+        code = follow_all(model, out);
+    }
     if (code)
         shapes_free(out);
     return code;
@@ -168,5 +200,7 @@ int shapes_make(const struct model *model, const char *given, struct shapes *out
 void shapes_free(struct shapes *shapes)
 {
     free(shapes->of);
+    free(shapes->ints);
     shapes->of = NULL;
+    shapes->ints = NULL;
 }

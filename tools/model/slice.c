@@ -30,22 +30,25 @@ static struct cut cut(int64_t size, int64_t start, int64_t end, int64_t step)
     return (struct cut){ start, step, length <= 0 ? 0 : (length - 1) / stride + 1 };
 }
 
-static bool take_ints(const struct model *model, const struct model_node *node, size_t input,
-                      const char *attribute, struct node_ints *out)
+static bool take_ints(const struct model *model, const struct model_node *node,
+                      const struct shapes *shapes, size_t input, const char *attribute,
+                      struct shape_ints *out)
 {
-    const bool is_there = node_ints(model, node, input, attribute, out);
+    const bool is_there = node_ints(model, node, shapes, input, attribute, out);
     if (!is_there)
         out->count = 0;
     return is_there || model_node_input(node, input) == MODEL_NONE;
 }
 
-static int take_slice(const struct model *model, const struct model_node *node, int rank,
-                      const int64_t *dims, struct slice *slice)
+static int take_slice(const struct model *model, const struct model_node *node,
+                      const struct shapes *shapes, int rank, const int64_t *dims,
+                      struct slice *slice)
 {
-    struct node_ints starts, ends, axes, steps;
-    if (!node_ints(model, node, 1, "starts", &starts) ||
-        !node_ints(model, node, 2, "ends", &ends) || !take_ints(model, node, 3, "axes", &axes) ||
-        !take_ints(model, node, 4, "steps", &steps))
+    struct shape_ints starts, ends, axes, steps;
+    if (!node_ints(model, node, shapes, 1, "starts", &starts) ||
+        !node_ints(model, node, shapes, 2, "ends", &ends) ||
+        !take_ints(model, node, shapes, 3, "axes", &axes) ||
+        !take_ints(model, node, shapes, 4, "steps", &steps))
         return node_complain(model, node, EXIT_REFUSED, "it cuts by what the graph computes");
     if (ends.count != starts.count || starts.count > (size_t)rank ||
         (axes.count && axes.count != starts.count) || (steps.count && steps.count != starts.count))
@@ -68,8 +71,8 @@ int slice_rule(struct shape_step *step)
     struct slice slice;
     if (value == MODEL_NONE)
         return EXIT_DONE;
-    const struct model_shape *const in = &step->shapes[value];
-    const int code = take_slice(step->model, step->node, in->rank, in->dims, &slice);
+    const struct model_shape *const in = &step->shapes->of[value];
+    const int code = take_slice(step->model, step->node, step->shapes, in->rank, in->dims, &slice);
     if (code)
         return code;
     step->out.rank = in->rank;
@@ -84,7 +87,8 @@ int slice_compute(const struct operation *operation)
     struct walk walk = { .output = &operation->output };
     const float *first = x->values;
     struct slice slice;
-    const int code = take_slice(operation->model, operation->node, x->rank, x->dims, &slice);
+    const int code =
+        take_slice(operation->model, operation->node, operation->shapes, x->rank, x->dims, &slice);
     if (code)
         return code;
     for (int i = 0; i < x->rank; i++) {

@@ -7,18 +7,21 @@
 #include <inttypes.h>
 #include <string.h>
 
+static bool is_computed(const struct model *model, size_t value)
+{
+    return model->values[value].node != MODEL_NONE;
+}
+
 static int only_output(const struct model *model, size_t *value)
 {
     if (model->output_count != 1)
         return complain(EXIT_BAD, "--layer", "is needed: %s has %zu outputs", model->path,
                         model->output_count);
     *value = model->outputs[0];
+    if (!is_computed(model, *value))
+        return complain(EXIT_REFUSED, model->path, "its output %s is computed by no node",
+                        model->values[*value].name);
     return EXIT_DONE;
-}
-
-static bool is_computed(const struct model *model, size_t value)
-{
-    return model->values[value].node != MODEL_NONE;
 }
 
 int target_find(const struct model *model, const char *name, size_t *value)
@@ -47,9 +50,9 @@ int target_find(const struct model *model, const char *name, size_t *value)
 
 static void mark_inputs(const struct model_node *node, bool *values)
 {
-    const struct operator* const operator= operator_of(node);
+    const struct operator_entry *const op = operator_of(node);
     for (size_t i = 0; i < node->input_count; i++)
-        if (node->inputs[i] != MODEL_NONE && (!operator|| operator_takes_floats(operator, i)))
+        if (node->inputs[i] != MODEL_NONE && (!op || operator_takes_floats(op, i)))
             values[node->inputs[i]] = true;
 }
 
