@@ -70,7 +70,7 @@ static void write_layers(const struct analysis *analysis, size_t ordinal, int is
         }
         const double from = is_gaining ? 0.0 : pays_from(analysis, subject);
         fprintf(stream, "%s%s", shown++ ? ", " : "", layer_name(subject->key));
-        if (from > 0.0)
+        if (from > 100.0 * subject->key->sparsity) /* else the model was wrong about this one */
             fprintf(stream, " (from about %.0f %%)", from);
     }
     if (more)
