@@ -7,7 +7,8 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import support  # noqa: E402
-from support import npy, read_npy, whole_numbers  # noqa: E402
+from model_files import INT64, graph, node, onnx, tensor, value_info  # noqa: E402
+from support import flat, npy, read_npy, whole_numbers  # noqa: E402
 
 WEIGHTS = pathlib.Path(__file__).resolve().parents[2] / "data" / "weights"
 IMAGES = WEIGHTS / "digits-test-images.npy"
@@ -136,6 +137,86 @@ class Layers(support.Case):
         self.refuse(2, "--repeat", "", "m.onnx", "--repeat", 0)
         if not self.has_cuda():
             self.refuse(3, "", "", "m.onnx", "--device", "cuda")
+
+
+class Graphs(support.Case):
+    """Small graphs in pure Python, on whole numbers, so that every value is exact."""
+
+    def setUp(self):
+        super().setUp()
+        self.x = whole_numbers((1, 2, 3, 4), 4)
+        self.write("x.npy", npy(self.x))
+
+    def save(self, nodes, tensors=(), inputs=("x",), outputs=("y",)):
+        self.write("m.onnx", onnx(graph(nodes, tensors, [value_info(name, (1, 2, 3, 4))
+                                                         for name in inputs],
+                                        [value_info(name) for name in outputs])))
+
+    def run_graph(self, *flags):
+        self.succeed("run", "m.onnx", "--input", "x.npy", "--output", "y.npy", *flags)
+        return read_npy(self.read("y.npy"))
+
+    def refuse(self, code, where, what, *flags):
+        self.fail_with(code, where, what, "run", "m.onnx", "--input", "x.npy", "--output", "y.npy",
+                       *flags)
+        self.assertNotIn("y.npy", self.files())
+
+    def test_a_value_with_two_readers(self):
+        self.save([node("Relu", ["x"], ["a"]), node("Relu", ["a"], ["b"]),
+                   node("Add", ["a", "b"], ["y"])])
+        self.assertEqual(self.run_graph("--repeat", 3),
+                         ((1, 2, 3, 4), [2 * max(v, 0.0) for v in flat(self.x)]))
+
+    def test_a_value_with_the_same_reader_twice(self):
+        self.save([node("Relu", ["x"], ["a"]), node("Mul", ["a", "a"], ["y"])])
+        self.assertEqual(self.run_graph()[1], [max(v, 0.0) ** 2 for v in flat(self.x)])
+
+    def test_a_shape_that_the_graph_computes(self):
+        self.save([node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["n"], axis=0),
+                   node("Unsqueeze", ["n", "axes"], ["first"]),
+                   node("Concat", ["first", "rest"], ["sizes"], axis=0),
+                   node("Reshape", ["x", "sizes"], ["y"])],
+                  [tensor("zero", [], [0], INT64), tensor("axes", [1], [0], INT64),
+                   tensor("rest", [1], [-1], INT64)])
+        self.assertEqual(self.run_graph(), ((1, 24), flat(self.x)))
+
+    def test_outputs(self):
+        self.save([node("Relu", ["x"], ["y"]), node("Identity", ["x"], ["z"])], outputs=("y", "z"))
+        self.refuse(2, "--layer", "has 2 outputs")
+        self.assertEqual(self.run_graph("--layer", "z")[1], flat(self.x))
+        (self.folder / "y.npy").unlink()
+        self.save([node("Relu", ["x"], ["y"])], outputs=("x",))
+        self.refuse(3, "m.onnx", "x is computed by no node")
+
+    def test_only_the_first_output_of_a_node(self):
+        self.save([node("MaxPool", ["x"], ["y", "places"], kernel_shape=[1, 1])])
+        self.assertEqual(self.run_graph()[1], flat(self.x))
+        (self.folder / "y.npy").unlink()
+        self.refuse(3, "m.onnx", "output 1 of node places (MaxPool)", "--layer", "places")
+
+    def test_two_inputs(self):
+        self.save([node("Add", ["x", "z"], ["y"]), node("Relu", ["x"], ["r"])], inputs=("x", "z"))
+        self.refuse(3, "m.onnx", "needs 2 inputs")
+        self.assertEqual(self.run_graph("--layer", "r")[1], [max(v, 0.0) for v in flat(self.x)])
+
+    def test_computed_weights(self):
+        self.save([node("Relu", ["w"], ["v"]), node("Conv", ["x", "v"], ["y"], "conv")],
+                  [tensor("w", [1, 2, 1, 1], [1.0, 2.0])])
+        self.refuse(3, "m.onnx", "node conv (Conv): only 2-D convolutions with constant weights")
+
+    def test_more_than_the_memory(self):
+        pads = tensor("p", [8], [0, 0, 0, 0, 0, 0, 1 << 40, 1 << 10], INT64)
+        self.save([node("Pad", ["x", "p"], ["y"])], [pads])
+        self.refuse(3, "m.onnx", "more than the memory")
+
+    def test_shapes_that_do_not_go_together(self):
+        self.save([node("BatchNormalization", ["x", "w", "w", "w", "w"], ["y"], "bn")],
+                  [tensor("w", [3], [1.0, 1.0, 1.0])])
+        self.refuse(2, "m.onnx", "node bn (BatchNormalization): input 1 is not of 2 channels")
+        self.save([node("Add", ["x", "w"], ["y"], "add")], [tensor("w", [3], [1.0, 1.0, 1.0])])
+        self.refuse(2, "m.onnx", "node add (Add): ")
+        self.save([node("Relu", [], ["y"], "relu")])
+        self.refuse(3, "m.onnx", "needs 0 inputs")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,8 @@
-/* Graphs of ONNX files, run on an input of ones: whatever they ask for, it is done or refused. */
+/*
+ * Graphs of ONNX files, run on an input of ones: whatever they ask for, it is done or refused. A
+ * few bytes may ask for large activations, so the fuzzer wants -malloc_limit_mb=1000000 and
+ * ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=24.
+ */
 #include "complain.h"
 #include "model/inference.h"
 

@@ -8,9 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* 64 GB of floats: far from any overflow. */
-#define MOST_ELEMENTS ((int64_t)1 << 34)
+#include <unistd.h>
 
 /* What is known of the graph while the steps are made. */
 struct making {
@@ -39,6 +37,17 @@ static int follow_shapes(struct making *making, const struct tensor *input)
                                          &making->convolutions);
 }
 
+/* Neither empty nor larger than the machine's memory, which would be granted, and the process
+ * killed when it writes there. */
+static bool fits_memory(const struct tensor *tensor)
+{
+    const int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    for (int i = 0; i < tensor->rank; i++)
+        if (tensor->dims[i] < 1)
+            return false;
+    return tensor_count(tensor) / (page / (int64_t)sizeof(float)) < pages;
+}
+
 static int settle_shape(const struct making *making, size_t value)
 {
     const struct model *const model = making->inference->model;
@@ -46,18 +55,15 @@ static int settle_shape(const struct making *making, size_t value)
     struct tensor *const out = &making->inference->values[value];
     const char *const name = model->values[value].name;
     char text[TENSOR_SHAPE_TEXT];
-    bool fits = true;
     if (shape->rank < 0)
         return complain(EXIT_REFUSED, model->path, "the shape of %s does not follow: %s", name,
                         making->inference->shapes.why);
     out->rank = shape->rank;
     memcpy(out->dims, shape->dims, sizeof out->dims);
-    for (int i = 0; i < out->rank; i++)
-        fits = fits && out->dims[i] > 0;
-    if (fits && tensor_count(out) <= MOST_ELEMENTS)
+    if (fits_memory(out))
         return EXIT_DONE;
-    return complain(EXIT_REFUSED, model->path, "%s has shape %s", name,
-                    tensor_shape_text(out->rank, out->dims, text));
+    return complain(EXIT_REFUSED, model->path, "%s has shape %s: nothing, or more than the memory",
+                    name, tensor_shape_text(out->rank, out->dims, text));
 }
 
 /* ---------------------------------------------------------------------------------------- steps */
