@@ -1,0 +1,180 @@
+/*
+ * How the blocks of cuda_split add what the chunks of channels gave: always in the order of the
+ * chunks, so that results are the same bit for bit every time.
+ */
+#ifndef CSRCONV_CUDA_SPLIT_ADDING_CUH
+#define CSRCONV_CUDA_SPLIT_ADDING_CUH
+
+#include "split_args.cuh"
+#include "stage_ring.cuh"
+
+enum split_adding { IN_CLUSTER, IN_PASS };
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+enum : bool { HAS_CLUSTERS = true };
+
+static __device__ __forceinline__ void cluster_arrive_first()
+{
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+
+static __device__ __forceinline__ void cluster_arrive()
+{
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+
+static __device__ __forceinline__ void cluster_wait()
+{
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+/* Stores into the shared memory of the cluster's block `rank`, at the place of `to` in this one's.
+ */
+static __device__ __forceinline__ void store_to(float4 *to, int rank, const float4 &x)
+{
+    unsigned address;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+                 : "=r"(address)
+                 : "r"(csrconv::shared_address(to)), "r"(rank));
+    asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(x.x),
+                 "f"(x.y), "f"(x.z), "f"(x.w)
+                 : "memory");
+}
+
+/* Lets the stream's next kernel begin, as far as it does not wait for this one's results. */
+static __device__ __forceinline__ void let_next_begin()
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
+/* Until the kernels before are done and what they stored is there. */
+static __device__ __forceinline__ void wait_for_previous()
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+#else
+enum : bool { HAS_CLUSTERS = false };
+
+/* One chunk only: blocks by themselves. */
+static __device__ __forceinline__ void cluster_arrive_first()
+{
+}
+
+static __device__ __forceinline__ void cluster_arrive()
+{
+    __syncthreads();
+}
+
+static __device__ __forceinline__ void cluster_wait()
+{
+}
+
+static __device__ __forceinline__ void store_to(float4 *to, int, const float4 &x)
+{
+    *to = x;
+}
+
+static __device__ __forceinline__ void let_next_begin()
+{
+}
+
+static __device__ __forceinline__ void wait_for_previous()
+{
+}
+#endif
+
+/* A quadruple of a lane's sums of one filter: outputs 4 g to 4 g + 3, or what there is of them. */
+template <int PIXELS>
+static __device__ __forceinline__ float4 unit_of(const float (&sums)[PIXELS], int g)
+{
+    const int j = g * UNIT;
+    return float4{ sums[j], j + 1 < PIXELS ? sums[j + 1] : 0.0F,
+                   j + 2 < PIXELS ? sums[j + 2] : 0.0F, j + 3 < PIXELS ? sums[j + 3] : 0.0F };
+}
+
+/* Gives the warp's sums to the blocks that add them, or to the second kernel. */
+template <int FILTERS, int PIXELS, split_adding WAY>
+static __device__ __forceinline__ void give(const split_args &a, const split_place &b,
+                                            const float (&sums)[FILTERS][PIXELS], float4 *given)
+{
+    enum { UNITS = (PIXELS - 1) / UNIT + 1 };
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    const int64_t block = static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x;
+#pragma unroll
+    for (int f = 0; f < FILTERS; f++)
+#pragma unroll
+        for (int g = 0; g < UNITS; g++) {
+            const int unit = (warp * FILTERS + f) * UNITS + g;
+            const float4 x = unit_of(sums[f], g);
+            if (WAY == IN_PASS)
+                a.partial[(block * a.units + unit) * WARP + lane] = x;
+            else
+                store_to(given + (b.chunk * a.share + (unit >> a.chunk_shift)) * WARP + lane,
+                         unit & (a.chunks - 1), x);
+        }
+}
+
+/* Where a word of the tile goes, counted from filter 0 of image 0; -1: nowhere. */
+static __device__ __forceinline__ int64_t output_of(const split_args &a, const split_place &b,
+                                                    int word)
+{
+    const csrconv_patch_point point = csrconv_patch_within(&a.source, word);
+    const int64_t n = b.image + point.image, y = b.row + point.row, x = b.column + point.column;
+    if (point.row >= a.tile_rows || point.column >= a.tile_columns || n >= a.n || y >= a.out_h ||
+        x >= a.out_w)
+        return -1;
+    return n * a.out_stride + y * a.out_w + x;
+}
+
+/* Finishes and stores a quadruple of sums. */
+static __device__ __forceinline__ void store_unit(const split_args &a, const split_place &b,
+                                                  const int4 *list, int unit, int lane,
+                                                  const float4 &sum)
+{
+    const int of_filter = (a.pixels - 1) / UNIT + 1;
+    const int row = unit / of_filter, g = unit - row * of_filter;
+    const int warp = row / a.filters, f = row - warp * a.filters;
+    const int pixel_way = warp / a.filter_ways, way = warp - pixel_way * a.filter_ways;
+    const int64_t filter = filter_of(a, list, way * a.filters + f);
+    const float bias = bias_of(a, list, way * a.filters + f);
+    const float x[UNIT] = { sum.x, sum.y, sum.z, sum.w };
+    if (filter < 0)
+        return;
+#pragma unroll
+    for (int i = 0; i < UNIT; i++) {
+        const int word = (pixel_way * a.pixels + g * UNIT + i) * WARP + lane;
+        const int64_t pixel = g * UNIT + i < a.pixels ? output_of(a, b, word) : -1;
+        const int64_t at = filter * a.out_plane + pixel;
+        if (pixel < 0)
+            continue;
+        float y = x[i] + bias;
+        if (a.epilogue.residual)
+            y += __ldg(a.epilogue.residual + at);
+        a.out[at] = csrconv::clamp(y, a.epilogue.lo, a.epilogue.hi);
+    }
+}
+
+static __device__ __forceinline__ void add_to(float4 &sum, const float4 &x)
+{
+    sum.x += x.x;
+    sum.y += x.y;
+    sum.z += x.z;
+    sum.w += x.w;
+}
+
+/* The block's share of its tile's outputs, from what all blocks of the cluster gave. */
+static __device__ __forceinline__ void add_given(const split_args &a, const split_place &b,
+                                                 const int4 *list, const float4 *given)
+{
+    for (int i = threadIdx.x; i < a.share * WARP; i += blockDim.x) {
+        const int unit = i / WARP * a.chunks + b.chunk;
+        float4 sum = given[i];
+        if (unit >= a.units)
+            return;
+        for (int chunk = 1; chunk < a.chunks; chunk++)
+            add_to(sum, given[chunk * a.share * WARP + i]);
+        store_unit(a, b, list, unit, i % WARP, sum);
+    }
+}
+
+#endif

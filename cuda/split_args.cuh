@@ -1,0 +1,91 @@
+/* What the kernels of cuda_split are given, and where a block stands in the convolution. */
+#ifndef CSRCONV_CUDA_SPLIT_ARGS_CUH
+#define CSRCONV_CUDA_SPLIT_ARGS_CUH
+
+#include "epilogue.cuh"
+#include "products.cuh"
+
+extern "C" {
+#include "patch_source.h"
+#include "split_tiling.h"
+}
+
+enum { UNIT = CSRCONV_UNIT_PIXELS };
+
+/* Everything that a launch needs; sizes of a block's own things are ints. */
+struct split_args {
+    const int4 *lists; /* chunk_lists.h */
+    const float *in;
+    float *out;
+    float4 *partial; /* sums for the second kernel; NULL: blocks give them to one another */
+    csrconv::epilogue epilogue;
+    csrconv_patch_source source;
+    int64_t n, in_stride, out_stride;
+    int64_t height, width, plane, pad_top, pad_left, stride_h, stride_w;
+    int64_t group_channels, out_h, out_w, out_plane;
+    /* Of this launch; filter tiles are counted through the groups. */
+    int64_t first_image_tile, first_filter_tile;
+    csrconv_divisor by_columns, by_rows; /* tiles across and down */
+    csrconv_divisor by_group;            /* filter tiles of a group */
+    csrconv_divisor by_channel;          /* words of a channel */
+    int column_tiles, row_tiles;
+    int tile_images, tile_rows, tile_columns;
+    int list_quads, chunks, chunk_shift, stage_channels;
+    int filters, pixels, filter_ways, pixel_ways;
+    int units, share; /* quadruples of sums for each lane of a block, and those that it adds */
+    int words, zeros; /* of a tile; where its zeros begin */
+};
+
+/* A block's place: its chunk, its filters, and its tile's first output and input. */
+struct split_place {
+    int chunk, filter_tile;
+    int64_t image, row, column;
+    int64_t input_row, input_column;
+};
+
+/* Of the tile with that number, by columns, rows, images. */
+static __device__ __forceinline__ split_place tile_at(const split_args &a, int tile)
+{
+    split_place b;
+    b.chunk = 0;
+    const int line = csrconv_divide(a.by_columns, tile);
+    const int images = csrconv_divide(a.by_rows, line);
+    b.column = static_cast<int64_t>(tile - line * a.column_tiles) * a.tile_columns;
+    b.row = static_cast<int64_t>(line - images * a.row_tiles) * a.tile_rows;
+    b.image = (a.first_image_tile + images) * a.tile_images;
+    b.input_row = b.row * a.stride_h - a.pad_top;
+    b.input_column = b.column * a.stride_w - a.pad_left;
+    b.filter_tile = static_cast<int>(a.first_filter_tile + blockIdx.y);
+    return b;
+}
+
+/* Chunks count fastest: the blocks of a cluster are those of a tile. */
+static __device__ __forceinline__ split_place place_of(const split_args &a)
+{
+    split_place b = tile_at(a, static_cast<int>(blockIdx.x) >> a.chunk_shift);
+    b.chunk = static_cast<int>(blockIdx.x) & (a.chunks - 1);
+    return b;
+}
+
+static __device__ __forceinline__ const int4 *list_of(const split_args &a, const split_place &b)
+{
+    return a.lists + (static_cast<int64_t>(b.filter_tile) * a.chunks + b.chunk) * a.list_quads;
+}
+
+/* The words at a list's head. */
+static __device__ __forceinline__ int start_of(const int4 *list, int way)
+{
+    return reinterpret_cast<const int *>(list)[way];
+}
+
+static __device__ __forceinline__ int filter_of(const split_args &a, const int4 *list, int i)
+{
+    return reinterpret_cast<const int *>(list)[a.filter_ways + i];
+}
+
+static __device__ __forceinline__ float bias_of(const split_args &a, const int4 *list, int i)
+{
+    return reinterpret_cast<const float *>(list)[a.filter_ways * (1 + a.filters) + i];
+}
+
+#endif

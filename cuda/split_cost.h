@@ -1,0 +1,34 @@
+/* What a tiling of cuda_split is estimated to take, and how long its lists are. */
+#ifndef CSRCONV_CUDA_SPLIT_COST_H
+#define CSRCONV_CUDA_SPLIT_COST_H
+
+#include "split_tiling.h"
+
+enum { CSRCONV_CHUNK_COUNTS = 4 }; /* 1, 2, 4 and 8 chunks */
+
+/* What the estimate has to know of a problem. */
+struct csrconv_split_work {
+    const struct csrconv_shape *shape;
+    double nonzeros, longest_row;
+    double heaviest[CSRCONV_CHUNK_COUNTS]; /* the chunk with most nonzeros, over the mean */
+};
+
+void csrconv_split_work_init(const struct csrconv_problem *problem,
+                             struct csrconv_split_work *work);
+
+/* Of chunks, 1 to 8: the index of their count. */
+static inline int csrconv_chunk_index(int64_t chunks)
+{
+    return chunks == 8 ? 3 : (int)(chunks / 2);
+}
+
+/* Nonzeros that the fullest block is expected to have. */
+double csrconv_split_block_nonzeros(const struct csrconv_split_work *work,
+                                    const struct csrconv_block_tiling *tiling);
+
+/* Microseconds of the whole batch. */
+double csrconv_split_cost_us(const struct csrconv_split_work *work,
+                             const struct csrconv_split_machine *machine,
+                             const struct csrconv_split_tiling *tiling);
+
+#endif
