@@ -3,9 +3,11 @@
  * channels, of the same length for all, so that a block knows where its own lies and brings it in
  * one go. Host code, without a call of CUDA's.
  *
- * First come words: where in the list each warp's quads begin; then the filters of all warps in
- * turn, -1 for none; then their biases. The warps' quads follow as in row_streams.h, a stage being
- * the chunk.
+ * A tile has places for filter_ways * filters filters. Within a chunk they are dealt to the warps
+ * such that all have about as many nonzeros, so a warp has other places in another chunk. A list
+ * begins with words: where in it each warp's quads begin; the places of all warps in turn; the
+ * filters of the places, -1 for none; their biases. The warps' quads follow as in row_streams.h, a
+ * stage being the chunk.
  */
 #ifndef CSRCONV_CUDA_CHUNK_LISTS_H
 #define CSRCONV_CUDA_CHUNK_LISTS_H

@@ -95,16 +95,19 @@ static __device__ __forceinline__ float4 unit_of(const float (&sums)[PIXELS], in
 /* Gives the warp's sums to the blocks that add them, or to the second kernel. */
 template <int FILTERS, int PIXELS, split_adding WAY>
 static __device__ __forceinline__ void give(const split_args &a, const split_place &b,
-                                            const float (&sums)[FILTERS][PIXELS], float4 *given)
+                                            const int4 *list, const float (&sums)[FILTERS][PIXELS],
+                                            float4 *given)
 {
     enum { UNITS = (PIXELS - 1) / UNIT + 1 };
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    const int pixel_way = warp / a.filter_ways, way = warp - pixel_way * a.filter_ways;
     const int64_t block = static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x;
 #pragma unroll
-    for (int f = 0; f < FILTERS; f++)
+    for (int f = 0; f < FILTERS; f++) {
+        const int place = place_in(a, list, way * FILTERS + f);
 #pragma unroll
         for (int g = 0; g < UNITS; g++) {
-            const int unit = (warp * FILTERS + f) * UNITS + g;
+            const int unit = (pixel_way * a.places + place) * UNITS + g;
             const float4 x = unit_of(sums[f], g);
             if (WAY == IN_PASS)
                 a.partial[(block * a.units + unit) * WARP + lane] = x;
@@ -112,6 +115,7 @@ static __device__ __forceinline__ void give(const split_args &a, const split_pla
                 store_to(given + (b.chunk * a.share + (unit >> a.chunk_shift)) * WARP + lane,
                          unit & (a.chunks - 1), x);
         }
+    }
 }
 
 /* Where a word of the tile goes, counted from filter 0 of image 0; -1: nowhere. */
@@ -133,10 +137,9 @@ static __device__ __forceinline__ void store_unit(const split_args &a, const spl
 {
     const int of_filter = (a.pixels - 1) / UNIT + 1;
     const int row = unit / of_filter, g = unit - row * of_filter;
-    const int warp = row / a.filters, f = row - warp * a.filters;
-    const int pixel_way = warp / a.filter_ways, way = warp - pixel_way * a.filter_ways;
-    const int64_t filter = filter_of(a, list, way * a.filters + f);
-    const float bias = bias_of(a, list, way * a.filters + f);
+    const int pixel_way = row / a.places, place = row - pixel_way * a.places;
+    const int64_t filter = filter_of(a, list, place);
+    const float bias = bias_of(a, list, place);
     const float x[UNIT] = { sum.x, sum.y, sum.z, sum.w };
     if (filter < 0)
         return;

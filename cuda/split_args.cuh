@@ -31,7 +31,8 @@ struct split_args {
     int column_tiles, row_tiles;
     int tile_images, tile_rows, tile_columns;
     int list_quads, chunks, chunk_shift, stage_channels;
-    int filters, pixels, filter_ways, pixel_ways;
+    int pixels, filter_ways;
+    int places;       /* of filters, in a tile */
     int units, share; /* quadruples of sums for each lane of a block, and those that it adds */
     int words, zeros; /* of a tile; where its zeros begin */
 };
@@ -78,14 +79,19 @@ static __device__ __forceinline__ int start_of(const int4 *list, int way)
     return reinterpret_cast<const int *>(list)[way];
 }
 
-static __device__ __forceinline__ int filter_of(const split_args &a, const int4 *list, int i)
+static __device__ __forceinline__ int place_in(const split_args &a, const int4 *list, int i)
 {
     return reinterpret_cast<const int *>(list)[a.filter_ways + i];
 }
 
-static __device__ __forceinline__ float bias_of(const split_args &a, const int4 *list, int i)
+static __device__ __forceinline__ int filter_of(const split_args &a, const int4 *list, int place)
 {
-    return reinterpret_cast<const float *>(list)[a.filter_ways * (1 + a.filters) + i];
+    return reinterpret_cast<const int *>(list)[a.filter_ways + a.places + place];
+}
+
+static __device__ __forceinline__ float bias_of(const split_args &a, const int4 *list, int place)
+{
+    return reinterpret_cast<const float *>(list)[a.filter_ways + 2 * a.places + place];
 }
 
 #endif

@@ -58,7 +58,7 @@ static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS, 1)
     walk(a, list, stage, sums);
     if (WAY == IN_CLUSTER)
         cluster_wait(); /* all blocks of the cluster are there to be given sums */
-    give<FILTERS, PIXELS, WAY>(a, b, sums, given);
+    give<FILTERS, PIXELS, WAY>(a, b, list, sums, given);
     if (WAY == IN_CLUSTER) {
         cluster_arrive();
         cluster_wait();

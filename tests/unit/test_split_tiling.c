@@ -91,10 +91,13 @@ static void add(const struct block *b, float *sums, int64_t first_word, const ui
 /* The sums of one filter of a warp, given away four of a lane at a time. */
 static void give(const struct block *b, int64_t warp, int f, const float *sums)
 {
+    const struct csrconv_block_tiling *t = &b->split->block;
+    const int64_t way = warp % t->filter_ways, places = csrconv_block_filters(t);
+    const uint32_t place = list_of(b)[t->filter_ways + way * kernel_of(b)->filters + f];
     const int pixels = kernel_of(b)->pixels, of_filter = (pixels - 1) / 4 + 1;
-    const int64_t all = csrconv_split_units(&b->split->block);
+    const int64_t all = csrconv_split_units(t);
     for (int j = 0; j < pixels; j++) {
-        const int64_t unit = (warp * kernel_of(b)->filters + f) * of_filter + j / 4;
+        const int64_t unit = (warp / t->filter_ways * places + place) * of_filter + j / 4;
         float *to = b->units + (b->chunk * all + unit) * LANES * 4 + j % 4;
         assert_in_range(unit, 0, all - 1);
         for (int64_t lane = 0; lane < LANES; lane++)
@@ -128,12 +131,11 @@ static void store(const struct block *b, int64_t unit, int64_t lane, int i)
 {
     const struct csrconv_block_tiling *t = &b->split->block;
     const struct csrconv_shape *shape = &b->data->problem.shape;
-    const int pixels = kernel_of(b)->pixels, filters = kernel_of(b)->filters;
+    const int pixels = kernel_of(b)->pixels;
     const int of_filter = (pixels - 1) / 4 + 1, j = (int)(unit % of_filter) * 4 + i;
-    const int64_t warp = unit / of_filter / filters, f = unit / of_filter % filters;
-    const int64_t way = warp % t->filter_ways;
-    const int32_t filter = (int32_t)list_of(b)[t->filter_ways + way * filters + f];
-    const int64_t word = (warp / t->filter_ways * pixels + j) * LANES + lane;
+    const int64_t places = csrconv_block_filters(t), row = unit / of_filter;
+    const int32_t filter = (int32_t)list_of(b)[t->filter_ways + places + row % places];
+    const int64_t word = (row / places * pixels + j) * LANES + lane;
     const struct csrconv_patch_point p = csrconv_patch_within(&b->source, (int32_t)word);
     const int64_t n = b->image + p.image, y = b->row + p.row, x = b->column + p.column;
     float sum = 0.0F;
