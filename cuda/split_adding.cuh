@@ -83,7 +83,8 @@ static __device__ __forceinline__ void wait_for_previous()
 }
 #endif
 
-/* A quadruple of a lane's sums of one filter: outputs 4 g to 4 g + 3, or what there is of them. */
+/* A unit is four of a lane's sums of one filter: outputs 4 g to 4 g + 3, or what there is of them.
+ */
 template <int PIXELS>
 static __device__ __forceinline__ float4 unit_of(const float (&sums)[PIXELS], int g)
 {
@@ -94,50 +95,49 @@ static __device__ __forceinline__ float4 unit_of(const float (&sums)[PIXELS], in
 
 /* Gives the warp's sums to the blocks that add them, or to the second kernel. */
 template <int FILTERS, int PIXELS, split_adding WAY>
-static __device__ __forceinline__ void give(const split_args &a, const split_place &b,
-                                            const int4 *list, const float (&sums)[FILTERS][PIXELS],
-                                            float4 *given)
+static __device__ __forceinline__ void give(const split_args &a, const int4 *list,
+                                            const float (&sums)[FILTERS][PIXELS], float4 *given)
 {
     enum { UNITS = (PIXELS - 1) / UNIT + 1 };
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const int pixel_way = warp / a.filter_ways, way = warp - pixel_way * a.filter_ways;
+    const int chunk = static_cast<int>(blockIdx.x) & (a.chunks - 1);
     const int64_t block = static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x;
 #pragma unroll
     for (int f = 0; f < FILTERS; f++) {
-        const int place = place_in(a, list, way * FILTERS + f);
+        const int row = (pixel_way << a.place_shift) + place_in(a, list, way * FILTERS + f);
 #pragma unroll
         for (int g = 0; g < UNITS; g++) {
-            const int unit = (pixel_way * a.places + place) * UNITS + g;
+            const int unit = row * UNITS + g;
             const float4 x = unit_of(sums[f], g);
             if (WAY == IN_PASS)
                 a.partial[(block * a.units + unit) * WARP + lane] = x;
             else
-                store_to(given + (b.chunk * a.share + (unit >> a.chunk_shift)) * WARP + lane,
+                store_to(given + (chunk * a.share + (unit >> a.chunk_shift)) * WARP + lane,
                          unit & (a.chunks - 1), x);
         }
     }
 }
 
-/* Where a word of the tile goes, counted from filter 0 of image 0; -1: nowhere. */
-static __device__ __forceinline__ int64_t output_of(const split_args &a, const split_place &b,
-                                                    int word)
+/* The word of the tile that the first of a lane's four sums belongs to; the others, 32 on each. */
+static __device__ __forceinline__ int word_of(const split_args &a, int unit, int lane)
 {
-    const csrconv_patch_point point = csrconv_patch_within(&a.source, word);
-    const int64_t n = b.image + point.image, y = b.row + point.row, x = b.column + point.column;
-    if (point.row >= a.tile_rows || point.column >= a.tile_columns || n >= a.n || y >= a.out_h ||
-        x >= a.out_w)
-        return -1;
-    return n * a.out_stride + y * a.out_w + x;
+    const int pixel_way = unit >> (a.place_shift + a.unit_shift);
+    const int g = unit & ((1 << a.unit_shift) - 1);
+    return (pixel_way * a.pixels + g * UNIT) * WARP + lane;
 }
 
-/* Finishes and stores a quadruple of sums. */
-static __device__ __forceinline__ void store_unit(const split_args &a, const split_place &b,
-                                                  const int4 *list, int unit, int lane,
-                                                  const float4 &sum)
+/* How many of the four there are. */
+static __device__ __forceinline__ int pixels_of(const split_args &a, int unit)
 {
-    const int of_filter = (a.pixels - 1) / UNIT + 1;
-    const int row = unit / of_filter, g = unit - row * of_filter;
-    const int pixel_way = row / a.places, place = row - pixel_way * a.places;
+    return a.pixels - (unit & ((1 << a.unit_shift) - 1)) * UNIT;
+}
+
+/* Finishes and stores a unit's sums, whose outputs are those of filter 0. */
+static __device__ __forceinline__ void store_unit(const split_args &a, const int4 *list, int unit,
+                                                  const float4 &sum, const int64_t (&outputs)[UNIT])
+{
+    const int place = (unit >> a.unit_shift) & ((1 << a.place_shift) - 1);
     const int64_t filter = filter_of(a, list, place);
     const float bias = bias_of(a, list, place);
     const float x[UNIT] = { sum.x, sum.y, sum.z, sum.w };
@@ -145,12 +145,10 @@ static __device__ __forceinline__ void store_unit(const split_args &a, const spl
         return;
 #pragma unroll
     for (int i = 0; i < UNIT; i++) {
-        const int word = (pixel_way * a.pixels + g * UNIT + i) * WARP + lane;
-        const int64_t pixel = g * UNIT + i < a.pixels ? output_of(a, b, word) : -1;
-        const int64_t at = filter * a.out_plane + pixel;
-        if (pixel < 0)
-            continue;
+        const int64_t at = filter * a.out_plane + outputs[i];
         float y = x[i] + bias;
+        if (outputs[i] < 0)
+            continue;
         if (a.epilogue.residual)
             y += __ldg(a.epilogue.residual + at);
         a.out[at] = csrconv::clamp(y, a.epilogue.lo, a.epilogue.hi);
@@ -165,18 +163,27 @@ static __device__ __forceinline__ void add_to(float4 &sum, const float4 &x)
     sum.w += x.w;
 }
 
-/* The block's share of its tile's outputs, from what all blocks of the cluster gave. */
-static __device__ __forceinline__ void add_given(const split_args &a, const split_place &b,
-                                                 const int4 *list, const float4 *given)
+/*
+ * The block's share of its tile's outputs, from what all blocks of the cluster gave; outputs has
+ * where the words of the tile go.
+ */
+static __device__ __forceinline__ void add_given(const split_args &a, const int4 *list,
+                                                 const float4 *given, const int64_t *outputs)
 {
+    const int chunk = static_cast<int>(blockIdx.x) & (a.chunks - 1);
     for (int i = threadIdx.x; i < a.share * WARP; i += blockDim.x) {
-        const int unit = i / WARP * a.chunks + b.chunk;
+        const int unit = (i / WARP << a.chunk_shift) + chunk;
+        const int word = word_of(a, unit, i % WARP), pixels = pixels_of(a, unit);
         float4 sum = given[i];
+        int64_t at[UNIT];
         if (unit >= a.units)
             return;
-        for (int chunk = 1; chunk < a.chunks; chunk++)
-            add_to(sum, given[chunk * a.share * WARP + i]);
-        store_unit(a, b, list, unit, i % WARP, sum);
+#pragma unroll
+        for (int j = 0; j < UNIT; j++)
+            at[j] = j < pixels ? outputs[word + j * WARP] : -1;
+        for (int from = 1; from < a.chunks; from++)
+            add_to(sum, given[from * a.share * WARP + i]);
+        store_unit(a, list, unit, sum, at);
     }
 }
 

@@ -12,29 +12,33 @@ extern "C" {
 
 enum { UNIT = CSRCONV_UNIT_PIXELS };
 
-/* Everything that a launch needs; sizes of a block's own things are ints. */
+/*
+ * Everything that a launch needs, in the order in which it is read: constants come line by line.
+ * Sizes of a block's own things are ints; those of tiles are powers of two where a shift is given.
+ */
 struct split_args {
-    const int4 *lists; /* chunk_lists.h */
-    const float *in;
-    float *out;
-    float4 *partial; /* sums for the second kernel; NULL: blocks give them to one another */
-    csrconv::epilogue epilogue;
-    csrconv_patch_source source;
-    int64_t n, in_stride, out_stride;
-    int64_t height, width, plane, pad_top, pad_left, stride_h, stride_w;
-    int64_t group_channels, out_h, out_w, out_plane;
-    /* Of this launch; filter tiles are counted through the groups. */
-    int64_t first_image_tile, first_filter_tile;
+    const int4 *lists;         /* chunk_lists.h */
+    int64_t first_filter_tile; /* of this launch, counted through the groups */
+    int list_quads, chunks, chunk_shift, stage_channels;
     csrconv_divisor by_columns, by_rows; /* tiles across and down */
     csrconv_divisor by_group;            /* filter tiles of a group */
     csrconv_divisor by_channel;          /* words of a channel */
     int column_tiles, row_tiles;
     int tile_images, tile_rows, tile_columns;
-    int list_quads, chunks, chunk_shift, stage_channels;
-    int pixels, filter_ways;
-    int places;       /* of filters, in a tile */
-    int units, share; /* quadruples of sums for each lane of a block, and those that it adds */
     int words, zeros; /* of a tile; where its zeros begin */
+    int filter_ways;
+    const float *in;
+    int64_t first_image_tile; /* of this launch */
+    int64_t n, in_stride;
+    int64_t height, width, plane, pad_top, pad_left, stride_h, stride_w, group_channels;
+    csrconv_patch_source source;
+    float *out;
+    float4 *partial; /* sums for the second kernel; NULL: blocks give them to one another */
+    int64_t out_stride, out_h, out_w, out_plane;
+    csrconv::epilogue epilogue;
+    int pixels;
+    int place_shift, unit_shift; /* places of filters in a tile; units of one for each warp */
+    int units, share;            /* units of a block, and those that it adds */
 };
 
 /* A block's place: its chunk, its filters, and its tile's first output and input. */
@@ -48,15 +52,15 @@ struct split_place {
 static __device__ __forceinline__ split_place tile_at(const split_args &a, int tile)
 {
     split_place b;
-    b.chunk = 0;
     const int line = csrconv_divide(a.by_columns, tile);
     const int images = csrconv_divide(a.by_rows, line);
+    b.chunk = 0;
+    b.filter_tile = static_cast<int>(a.first_filter_tile + blockIdx.y);
     b.column = static_cast<int64_t>(tile - line * a.column_tiles) * a.tile_columns;
     b.row = static_cast<int64_t>(line - images * a.row_tiles) * a.tile_rows;
     b.image = (a.first_image_tile + images) * a.tile_images;
     b.input_row = b.row * a.stride_h - a.pad_top;
     b.input_column = b.column * a.stride_w - a.pad_left;
-    b.filter_tile = static_cast<int>(a.first_filter_tile + blockIdx.y);
     return b;
 }
 
@@ -68,9 +72,22 @@ static __device__ __forceinline__ split_place place_of(const split_args &a)
     return b;
 }
 
-static __device__ __forceinline__ const int4 *list_of(const split_args &a, const split_place &b)
+static __device__ __forceinline__ const int4 *list_of(const split_args &a, int64_t filter_tile,
+                                                      int chunk)
 {
-    return a.lists + (static_cast<int64_t>(b.filter_tile) * a.chunks + b.chunk) * a.list_quads;
+    return a.lists + ((filter_tile << a.chunk_shift) + chunk) * a.list_quads;
+}
+
+/* Where a word of the tile goes, counted from filter 0 of image 0; -1: nowhere. */
+static __device__ __forceinline__ int64_t output_of(const split_args &a, const split_place &b,
+                                                    int word)
+{
+    const csrconv_patch_point point = csrconv_patch_within(&a.source, word);
+    const int64_t n = b.image + point.image, y = b.row + point.row, x = b.column + point.column;
+    if (point.row >= a.tile_rows || point.column >= a.tile_columns || n >= a.n || y >= a.out_h ||
+        x >= a.out_w)
+        return -1;
+    return n * a.out_stride + y * a.out_w + x;
 }
 
 /* The words at a list's head. */
@@ -86,12 +103,12 @@ static __device__ __forceinline__ int place_in(const split_args &a, const int4 *
 
 static __device__ __forceinline__ int filter_of(const split_args &a, const int4 *list, int place)
 {
-    return reinterpret_cast<const int *>(list)[a.filter_ways + a.places + place];
+    return reinterpret_cast<const int *>(list)[a.filter_ways + (1 << a.place_shift) + place];
 }
 
 static __device__ __forceinline__ float bias_of(const split_args &a, const int4 *list, int place)
 {
-    return reinterpret_cast<const float *>(list)[a.filter_ways + 2 * a.places + place];
+    return reinterpret_cast<const float *>(list)[a.filter_ways + (2 << a.place_shift) + place];
 }
 
 #endif

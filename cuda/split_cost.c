@@ -12,6 +12,7 @@ static const double listed_clocks = 8;    /* for 32 quads of the list */
 static const double usable_share = 0.9;   /* of the load pipe */
 static const double list_passes = 0.5;    /* of the pipe, for a nonzero */
 static const double quad_clocks = 75;     /* a warp alone: two nonzeros, loads waited for */
+static const double shorter_share = 0.6;  /* of a mean one: what is dealt with the longest filter */
 static const double filter_clocks = 20;   /* a filter of a warp begins and ends */
 static const double cluster_clocks = 900; /* sums to the blocks that add them */
 static const double pass_clocks = 3200;   /* another kernel */
@@ -69,7 +70,10 @@ static double product_clocks(const struct csrconv_split_work *work,
     const double ways = (double)t->filter_ways, residents = (double)t->residents;
     const double pairs = nonzeros + 0.5 * (double)k->filters * ways;
     const double pipe = residents * pairs * (double)t->pixel_ways * (k->pixels + list_passes);
-    const double in_warp = fullest(nonzeros / ways, work->longest_row);
+    const double segment = nonzeros / (ways * k->filters);
+    const double longest = fullest(work->longest_row / (double)t->stages, work->longest_row);
+    const double in_warp =
+        fmax(k->filters * segment, longest + shorter_share * (k->filters - 1) * segment);
     const double alone =
         0.5 * in_warp * (quad_clocks + 2.0 * k->pixels) + k->filters * filter_clocks;
     return fmax(pipe / usable_share, alone) + (warps > 1 ? 100.0 : 0.0);

@@ -41,16 +41,18 @@ static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS, 1)
     convolve_split(const __grid_constant__ split_args a)
 {
     extern __shared__ __align__(16) int4 shared[];
-    const split_place b = place_of(a);
     int4 *list = shared;
     float4 *given = reinterpret_cast<float4 *>(shared + a.list_quads);
-    float *stage =
-        reinterpret_cast<float *>(given + (WAY == IN_PASS ? 0 : a.share * a.chunks * WARP));
+    int64_t *outputs =
+        reinterpret_cast<int64_t *>(given + (WAY == IN_PASS ? 0 : a.share * a.chunks * WARP));
+    float *stage = reinterpret_cast<float *>(outputs + a.words);
     float sums[FILTERS][PIXELS] = {};
     let_next_begin();
     if (WAY == IN_CLUSTER)
         cluster_arrive_first();
-    copy_list(a, list_of(a, b), list);
+    copy_list(a, list);
+    const split_place b = place_of(a);
+    fill_words(a, b, stage + a.zeros, outputs);
     wait_for_previous();
     fill_patch(a, b, stage);
     csrconv::copies_wait();
@@ -58,30 +60,35 @@ static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS, 1)
     walk(a, list, stage, sums);
     if (WAY == IN_CLUSTER)
         cluster_wait(); /* all blocks of the cluster are there to be given sums */
-    give<FILTERS, PIXELS, WAY>(a, b, list, sums, given);
+    give<FILTERS, PIXELS, WAY>(a, list, sums, given);
     if (WAY == IN_CLUSTER) {
         cluster_arrive();
         cluster_wait();
-        add_given(a, b, list, given);
+        add_given(a, list, given, outputs);
     }
 }
 
-/* The second kernel: a thread for each lane's quadruple of sums of a tile. */
+/* The second kernel: a thread for each lane's unit of a tile. */
 static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS)
     add_chunks(const __grid_constant__ split_args a)
 {
     const int64_t items = static_cast<int64_t>(a.units) * WARP;
-    const split_place b = tile_at(a, static_cast<int>(blockIdx.x)); /* chunk 0 */
-    const int64_t block = (static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x) * a.chunks;
+    const split_place b = tile_at(a, static_cast<int>(blockIdx.x));
+    const int64_t tile = static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x;
     let_next_begin();
     wait_for_previous();
     for (int64_t i = threadIdx.x; i < items; i += blockDim.x) {
-        const float4 *partial = a.partial + block * items + i;
+        const float4 *partial = a.partial + (tile << a.chunk_shift) * items + i;
+        const int unit = static_cast<int>(i / WARP);
+        const int word = word_of(a, unit, static_cast<int>(i % WARP));
         float4 sum = *partial;
+        int64_t at[UNIT];
+#pragma unroll
+        for (int j = 0; j < UNIT; j++)
+            at[j] = j < pixels_of(a, unit) ? output_of(a, b, word + j * WARP) : -1;
         for (int chunk = 1; chunk < a.chunks; chunk++)
             add_to(sum, partial[chunk * items]);
-        store_unit(a, b, list_of(a, b), static_cast<int>(i / WARP), static_cast<int>(i % WARP),
-                   sum);
+        store_unit(a, list_of(a, b.filter_tile, 0), unit, sum, at);
     }
 }
 

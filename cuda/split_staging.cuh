@@ -5,9 +5,11 @@
 #include "split_args.cuh"
 #include "stage_ring.cuh"
 
-/* Begins to copy the list: all of it, in one go. */
-static __device__ __forceinline__ void copy_list(const split_args &a, const int4 *from, int4 *list)
+/* Begins to copy the list: all of it, in one go, before anything else is worked out. */
+static __device__ __forceinline__ void copy_list(const split_args &a, int4 *list)
 {
+    const int4 *from =
+        list_of(a, a.first_filter_tile + blockIdx.y, static_cast<int>(blockIdx.x) & (a.chunks - 1));
     for (int i = threadIdx.x; i < a.list_quads; i += blockDim.x)
         csrconv::copy_floats<4>(reinterpret_cast<float *>(list + i),
                                 reinterpret_cast<const float *>(from + i));
@@ -45,8 +47,18 @@ static __device__ __forceinline__ void fill_word(const float *from, int64_t from
     }
 }
 
+/* What does not wait for memory: zeros, and where each word of the tile goes. */
+static __device__ __forceinline__ void fill_words(const split_args &a, const split_place &b,
+                                                  float *zeros, int64_t *outputs)
+{
+    for (int i = threadIdx.x; i < a.words; i += blockDim.x) {
+        zeros[i] = 0.0F;
+        outputs[i] = output_of(a, b, i);
+    }
+}
+
 /*
- * The patch of the chunk's channels, borders included, and the zeros behind. A thread has one word
+ * The patch of the chunk's channels, borders included. A thread has one word
  * of several channels, or several words of all where a channel has more words than a block threads.
  */
 static __device__ __forceinline__ void fill_patch(const split_args &a, const split_place &b,
@@ -61,8 +73,6 @@ static __device__ __forceinline__ void fill_patch(const split_args &a, const spl
     const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
     const int sharing = words < threads ? threads / words : 1;
     const int channel = words < threads ? csrconv_divide(a.by_channel, thread) : 0;
-    for (int i = thread; i < a.words; i += threads)
-        stage[a.zeros + i] = 0.0F;
     if (channel >= sharing)
         return;
     for (int word = thread - channel * words; word < words; word += threads) {

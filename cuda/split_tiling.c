@@ -43,6 +43,11 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* The place of a kernel in the list of all. */
 static int block_kernel(const struct kernel_size *size)
 {
@@ -62,21 +67,34 @@ static int64_t expected_quads(const struct search *s, const struct csrconv_block
     return csrconv_chunk_list_head(t) + (int64_t)ceil(quads * s->spare);
 }
 
-/* Shared memory: the list, the sums that other blocks give, and the patch with zeros behind. */
+/* The list, the sums that other blocks give, where outputs go, the patch and zeros behind it. */
+static int64_t needed_bytes(const struct csrconv_split_tiling *split)
+{
+    const struct csrconv_block_tiling *t = &split->block;
+    const bool is_given = split->adder == CSRCONV_ADD_IN_CLUSTER || t->stages == 1;
+    return split->list_quads * quad_bytes +
+           (is_given ? csrconv_split_share(t) * t->stages * unit_bytes : 0) +
+           csrconv_block_words(t) * (int64_t)sizeof(int64_t) +
+           t->stage_floats * (int64_t)sizeof(float);
+}
+
+/*
+ * No more blocks than planned find room on a multiprocessor: those of the next kernel, which begins
+ * early, would crowd where a block has ended first, and slow one another down.
+ */
 static bool lay_out(struct search *s)
 {
     struct csrconv_split_tiling *split = &s->tiling;
     struct csrconv_block_tiling *t = &split->block;
     const int64_t words = csrconv_block_words(t);
     const int64_t beyond = 2 * words - t->patch.span + 3;
-    const int64_t share = s->machine->block.processor_shared / t->residents - reserved_bytes;
-    const bool is_given = split->adder == CSRCONV_ADD_IN_CLUSTER || t->stages == 1;
+    const int64_t all = s->machine->block.processor_shared;
     t->stage_floats = (t->stage_channels * t->patch.channel + beyond) / 4 * 4;
     t->zeros = t->stage_floats - words;
     split->list_quads = expected_quads(s, t);
-    t->shared_bytes = split->list_quads * quad_bytes + t->stage_floats * (int64_t)sizeof(float) +
-                      (is_given ? csrconv_split_share(t) * t->stages * unit_bytes : 0);
-    return t->shared_bytes <= smaller(share, s->machine->block.block_shared);
+    t->shared_bytes = larger(needed_bytes(split), all / (t->residents + 1));
+    return t->shared_bytes <=
+           smaller(all / t->residents - reserved_bytes, s->machine->block.block_shared);
 }
 
 static void consider_chunks(struct search *s, int64_t chunks)
