@@ -39,6 +39,37 @@ struct split {
     bool has_pass, starts_early;
 };
 
+static void ask_for_cluster(cudaLaunchConfig_t *config, cudaLaunchAttribute *attribute,
+                            int64_t blocks)
+{
+    attribute->id = cudaLaunchAttributeClusterDimension;
+    attribute->val.clusterDim.x = static_cast<unsigned>(blocks);
+    attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
+    config->numAttrs++;
+}
+
+/* How many clusters run at once depends on how many multiprocessors each part of a GPU has. */
+static csrconv_status count_clusters(const csrconv_cuda_device *device,
+                                     csrconv_split_machine *machine)
+{
+    const split_kernel kernel = convolve_split<2, 4, IN_CLUSTER>;
+    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             static_cast<int>(device->block_shared));
+    for (int blocks = 1; blocks <= CSRCONV_MOST_CHUNKS && !error; blocks++) {
+        cudaLaunchAttribute attribute = {};
+        cudaLaunchConfig_t config = {};
+        int clusters = 0;
+        config.gridDim = dim3(static_cast<unsigned>(blocks * device->processors));
+        config.blockDim = dim3(CSRCONV_SPLIT_THREADS);
+        config.dynamicSmemBytes = static_cast<size_t>(device->block_shared);
+        config.attrs = &attribute;
+        ask_for_cluster(&config, &attribute, blocks);
+        error = cudaOccupancyMaxActiveClusters(&clusters, kernel, &config);
+        machine->clusters[blocks] = clusters;
+    }
+    return csrconv_cuda_check(error, "cuda_split: clusters");
+}
+
 csrconv_status csrconv_split_describe(const struct csrconv_algorithm *self,
                                       struct csrconv_split_machine *machine)
 {
@@ -47,11 +78,14 @@ csrconv_status csrconv_split_describe(const struct csrconv_algorithm *self,
     const csrconv_status status = csrconv_cuda_describe(&device);
     if (status)
         return status;
-    const bool has_clusters = traits->may_cluster && device.capability >= 90;
     *machine = csrconv_split_machine{ { device.processors, device.block_shared,
                                         device.processor_shared, device.clock_ghz },
-                                      has_clusters ? CSRCONV_ADD_IN_CLUSTER : CSRCONV_ADD_IN_PASS };
-    return CSRCONV_OK;
+                                      CSRCONV_ADD_IN_PASS,
+                                      {} };
+    if (!traits->may_cluster || device.capability < 90)
+        return CSRCONV_OK;
+    machine->adder = CSRCONV_ADD_IN_CLUSTER;
+    return count_clusters(&device, machine);
 }
 
 static csrconv_status choose_tiling(const struct csrconv_algorithm *self,
@@ -127,8 +161,8 @@ static split_args args_of(const struct csrconv_problem *problem, const split *s)
         .first_filter_tile = 0,
         .list_quads = static_cast<int>(s->tiling.list_quads),
         .chunks = static_cast<int>(t->stages),
-        .chunk_shift = shift_of(t->stages),
         .stage_channels = static_cast<int>(t->stage_channels),
+        .by_chunks = csrconv_divisor_of(t->stages),
         .by_columns = csrconv_divisor_of(t->column_tiles),
         .by_rows = csrconv_divisor_of(t->row_tiles),
         .by_group = csrconv_divisor_of(t->filter_tiles),
@@ -272,12 +306,8 @@ static csrconv_status launch(const split *s, split_kernel kernel, dim3 grid, uns
     config.dynamicSmemBytes = static_cast<size_t>(shared);
     config.stream = static_cast<cudaStream_t>(stream);
     config.attrs = attributes;
-    if (cluster > 1) {
-        cudaLaunchAttribute &attribute = attributes[config.numAttrs++];
-        attribute.id = cudaLaunchAttributeClusterDimension;
-        attribute.val.clusterDim.x = static_cast<unsigned>(cluster);
-        attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-    }
+    if (cluster > 1)
+        ask_for_cluster(&config, attributes, cluster);
     if (s->starts_early) {
         cudaLaunchAttribute &attribute = attributes[config.numAttrs++];
         attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;

@@ -93,6 +93,14 @@ static __device__ __forceinline__ float4 unit_of(const float (&sums)[PIXELS], in
                    j + 2 < PIXELS ? sums[j + 2] : 0.0F, j + 3 < PIXELS ? sums[j + 3] : 0.0F };
 }
 
+/* To the block of the cluster that adds this unit: they take turns. */
+static __device__ __forceinline__ void give_to(const split_args &a, float4 *given, int chunk,
+                                               int unit, int lane, const float4 &x)
+{
+    const int turn = csrconv_divide(a.by_chunks, unit);
+    store_to(given + (chunk * a.share + turn) * WARP + lane, unit - turn * a.chunks, x);
+}
+
 /* Gives the warp's sums to the blocks that add them, or to the second kernel. */
 template <int FILTERS, int PIXELS, split_adding WAY>
 static __device__ __forceinline__ void give(const split_args &a, const int4 *list,
@@ -101,7 +109,7 @@ static __device__ __forceinline__ void give(const split_args &a, const int4 *lis
     enum { UNITS = (PIXELS - 1) / UNIT + 1 };
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const int pixel_way = warp / a.filter_ways, way = warp - pixel_way * a.filter_ways;
-    const int chunk = static_cast<int>(blockIdx.x) & (a.chunks - 1);
+    const int chunk = chunk_of(a);
     const int64_t block = static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x;
 #pragma unroll
     for (int f = 0; f < FILTERS; f++) {
@@ -113,8 +121,7 @@ static __device__ __forceinline__ void give(const split_args &a, const int4 *lis
             if (WAY == IN_PASS)
                 a.partial[(block * a.units + unit) * WARP + lane] = x;
             else
-                store_to(given + (chunk * a.share + (unit >> a.chunk_shift)) * WARP + lane,
-                         unit & (a.chunks - 1), x);
+                give_to(a, given, chunk, unit, lane, x);
         }
     }
 }
@@ -170,9 +177,9 @@ static __device__ __forceinline__ void add_to(float4 &sum, const float4 &x)
 static __device__ __forceinline__ void add_given(const split_args &a, const int4 *list,
                                                  const float4 *given, const int64_t *outputs)
 {
-    const int chunk = static_cast<int>(blockIdx.x) & (a.chunks - 1);
+    const int chunk = chunk_of(a);
     for (int i = threadIdx.x; i < a.share * WARP; i += blockDim.x) {
-        const int unit = (i / WARP << a.chunk_shift) + chunk;
+        const int unit = i / WARP * a.chunks + chunk;
         const int word = word_of(a, unit, i % WARP), pixels = pixels_of(a, unit);
         float4 sum = given[i];
         int64_t at[UNIT];

@@ -19,7 +19,8 @@ enum { UNIT = CSRCONV_UNIT_PIXELS };
 struct split_args {
     const int4 *lists;         /* chunk_lists.h */
     int64_t first_filter_tile; /* of this launch, counted through the groups */
-    int list_quads, chunks, chunk_shift, stage_channels;
+    int list_quads, chunks, stage_channels;
+    csrconv_divisor by_chunks;
     csrconv_divisor by_columns, by_rows; /* tiles across and down */
     csrconv_divisor by_group;            /* filter tiles of a group */
     csrconv_divisor by_channel;          /* words of a channel */
@@ -67,15 +68,22 @@ static __device__ __forceinline__ split_place tile_at(const split_args &a, int t
 /* Chunks count fastest: the blocks of a cluster are those of a tile. */
 static __device__ __forceinline__ split_place place_of(const split_args &a)
 {
-    split_place b = tile_at(a, static_cast<int>(blockIdx.x) >> a.chunk_shift);
-    b.chunk = static_cast<int>(blockIdx.x) & (a.chunks - 1);
+    const int tile = csrconv_divide(a.by_chunks, static_cast<int>(blockIdx.x));
+    split_place b = tile_at(a, tile);
+    b.chunk = static_cast<int>(blockIdx.x) - tile * a.chunks;
     return b;
+}
+
+static __device__ __forceinline__ int chunk_of(const split_args &a)
+{
+    const int block = static_cast<int>(blockIdx.x);
+    return block - csrconv_divide(a.by_chunks, block) * a.chunks;
 }
 
 static __device__ __forceinline__ const int4 *list_of(const split_args &a, int64_t filter_tile,
                                                       int chunk)
 {
-    return a.lists + ((filter_tile << a.chunk_shift) + chunk) * a.list_quads;
+    return a.lists + (filter_tile * a.chunks + chunk) * a.list_quads;
 }
 
 /* Where a word of the tile goes, counted from filter 0 of image 0; -1: nowhere. */

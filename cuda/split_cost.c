@@ -30,14 +30,14 @@ void csrconv_split_work_init(const struct csrconv_problem *problem, struct csrco
     *work = (struct csrconv_split_work){ .shape = &problem->shape, .nonzeros = (double)nonzeros };
     for (int64_t m = 0; m < w->filters; m++)
         work->longest_row = fmax(work->longest_row, (double)(w->indptr[m + 1] - w->indptr[m]));
-    for (int i = 0; i < CSRCONV_CHUNK_COUNTS; i++) {
-        const int64_t chunks = 1 << i, size = ((channels - 1) / chunks + 1) * area;
+    for (int64_t chunks = 1; chunks <= CSRCONV_MOST_CHUNKS; chunks++) {
+        const int64_t size = ((channels - 1) / chunks + 1) * area;
         int64_t count[CSRCONV_MOST_CHUNKS] = { 0 };
         for (int64_t k = 0; k < nonzeros; k++)
             count[w->indices[k] / size]++;
         for (int64_t c = 0; c < chunks; c++)
-            work->heaviest[i] = fmax(work->heaviest[i], (double)(count[c] * chunks));
-        work->heaviest[i] /= fmax(1.0, (double)nonzeros);
+            work->heaviest[chunks] = fmax(work->heaviest[chunks], (double)(count[c] * chunks));
+        work->heaviest[chunks] /= fmax(1.0, (double)nonzeros);
     }
 }
 
@@ -51,7 +51,7 @@ double csrconv_split_block_nonzeros(const struct csrconv_split_work *work,
                                     const struct csrconv_block_tiling *t)
 {
     const double lists = (double)(work->shape->g.groups * t->filter_tiles * t->stages);
-    const double mean = work->nonzeros / lists * work->heaviest[csrconv_chunk_index(t->stages)];
+    const double mean = work->nonzeros / lists * work->heaviest[t->stages];
     return fullest(mean, work->longest_row);
 }
 
@@ -89,19 +89,29 @@ static double adding_clocks(const struct csrconv_split_tiling *t)
     return pass_clocks + units;
 }
 
+/* How many times blocks follow others on a multiprocessor. */
+static double waves_of(const struct csrconv_split_machine *machine,
+                       const struct csrconv_split_tiling *tiling)
+{
+    const struct csrconv_block_tiling *t = &tiling->block;
+    const bool in_clusters = tiling->adder == CSRCONV_ADD_IN_CLUSTER && t->stages > 1;
+    const int64_t slots =
+        in_clusters ? machine->clusters[t->stages] * t->stages : machine->block.processors;
+    return ceil((double)t->blocks / (double)(slots * t->residents));
+}
+
 double csrconv_split_cost_us(const struct csrconv_split_work *work,
                              const struct csrconv_split_machine *machine,
                              const struct csrconv_split_tiling *tiling)
 {
     const struct csrconv_block_tiling *t = &tiling->block;
-    const double residents = (double)t->residents, blocks = (double)t->blocks;
-    const double slots = (double)machine->block.processors * residents;
-    const double list = (double)tiling->list_quads;
-    const double bytes = fmin(blocks, slots) * (4.0 * staged_words(t) + 16.0 * list);
+    const double residents = (double)t->residents, list = (double)tiling->list_quads;
+    const double at_once = fmin((double)t->blocks, (double)machine->block.processors * residents);
+    const double bytes = at_once * (4.0 * staged_words(t) + 16.0 * list);
     const double copying =
         residents * (staged_words(t) * staged_clocks + list * listed_clocks) / CSRCONV_LANES;
     const double wave = copy_clocks + fmax(copying, bytes / l2_bytes_per_clock) +
                         product_clocks(work, t) + adding_clocks(tiling);
-    const double clocks = launch_clocks + ceil(blocks / slots) * wave;
+    const double clocks = launch_clocks + waves_of(machine, tiling) * wave;
     return clocks / (machine->block.clock_ghz * 1e3);
 }

@@ -4,23 +4,16 @@
 
 #include "split_tiling.h"
 
-enum { CSRCONV_CHUNK_COUNTS = 4 }; /* 1, 2, 4 and 8 chunks */
-
 /* What the estimate has to know of a problem. */
 struct csrconv_split_work {
     const struct csrconv_shape *shape;
     double nonzeros, longest_row;
-    double heaviest[CSRCONV_CHUNK_COUNTS]; /* the chunk with most nonzeros, over the mean */
+    /* Of so many chunks, the one with most nonzeros over the mean. */
+    double heaviest[CSRCONV_MOST_CHUNKS + 1];
 };
 
 void csrconv_split_work_init(const struct csrconv_problem *problem,
                              struct csrconv_split_work *work);
-
-/* Of chunks, 1 to 8: the index of their count. */
-static inline int csrconv_chunk_index(int64_t chunks)
-{
-    return chunks == 8 ? 3 : (int)(chunks / 2);
-}
 
 /* Nonzeros that the fullest block is expected to have. */
 double csrconv_split_block_nonzeros(const struct csrconv_split_work *work,

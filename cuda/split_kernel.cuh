@@ -47,6 +47,7 @@ static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS, 1)
         reinterpret_cast<int64_t *>(given + (WAY == IN_PASS ? 0 : a.share * a.chunks * WARP));
     float *stage = reinterpret_cast<float *>(outputs + a.words);
     float sums[FILTERS][PIXELS] = {};
+    fetch_args(a);
     let_next_begin();
     if (WAY == IN_CLUSTER)
         cluster_arrive_first();
@@ -78,7 +79,7 @@ static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS)
     let_next_begin();
     wait_for_previous();
     for (int64_t i = threadIdx.x; i < items; i += blockDim.x) {
-        const float4 *partial = a.partial + (tile << a.chunk_shift) * items + i;
+        const float4 *partial = a.partial + tile * a.chunks * items + i;
         const int unit = static_cast<int>(i / WARP);
         const int word = word_of(a, unit, static_cast<int>(i % WARP));
         float4 sum = *partial;

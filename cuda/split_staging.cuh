@@ -5,6 +5,18 @@
 #include "split_args.cuh"
 #include "stage_ring.cuh"
 
+/*
+ * Constants come to a multiprocessor a line of 64 bytes at a time, which takes hundreds of clocks
+ * after each launch: each warp asks for another line, all at once.
+ */
+static __device__ __forceinline__ void fetch_args(const split_args &a)
+{
+    enum { LINE_WORDS = 16, LINES = (sizeof(split_args) - 1) / 64 + 1 };
+    const int line = threadIdx.x / WARP % LINES;
+    const int word = reinterpret_cast<const int *>(&a)[line * LINE_WORDS];
+    asm volatile("" ::"r"(word));
+}
+
 /* Begins to copy the list: all of it, in one go, before anything else is worked out. */
 static __device__ __forceinline__ void copy_list(const split_args &a, int4 *list)
 {

@@ -116,6 +116,12 @@ static void consider_chunks(struct search *s, int64_t chunks)
     }
 }
 
+/* No chunk is left without channels. */
+static bool is_even(int64_t channels, int64_t chunks)
+{
+    return (chunks - 1) * round_up_quotient(channels, chunks) < channels;
+}
+
 static void consider_tile(void *context, const struct csrconv_patch *patch)
 {
     struct search *s = context;
@@ -128,8 +134,8 @@ static void consider_tile(void *context, const struct csrconv_patch *patch)
     t->column_tiles = csrconv_column_tiles(shape, patch);
     if (t->row_tiles * t->column_tiles > MOST_TILES)
         return;
-    for (int64_t chunks = 1; chunks <= CSRCONV_MOST_CHUNKS; chunks *= 2)
-        if (chunks <= shape->group_channels)
+    for (int64_t chunks = 1; chunks <= CSRCONV_MOST_CHUNKS; chunks++)
+        if (is_even(shape->group_channels, chunks))
             consider_chunks(s, chunks);
 }
 

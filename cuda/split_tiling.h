@@ -34,6 +34,9 @@ enum csrconv_split_adder {
 struct csrconv_split_machine {
     struct csrconv_block_machine block;
     enum csrconv_split_adder adder;
+    /* Of clusters of so many blocks, as many as run at once if each has multiprocessors for itself.
+     */
+    int64_t clusters[CSRCONV_MOST_CHUNKS + 1];
 };
 
 struct csrconv_split_tiling {

@@ -16,9 +16,11 @@
 enum { ROUNDS = 300, KEPT = 6, LARGE = 227 * 1024, LANES = CSRCONV_LANES };
 
 static const struct csrconv_split_machine machines[] = {
-    { { 132, LARGE, 228 * 1024, 1.98 }, CSRCONV_ADD_IN_CLUSTER },
-    { { 40, 64 * 1024, 64 * 1024, 1.5 }, CSRCONV_ADD_IN_PASS },
-    { { 3, 6 * 1024, 9 * 1024, 1.0 }, CSRCONV_ADD_IN_PASS }, /* no such GPU: small */
+    { { 132, LARGE, 228 * 1024, 1.98 },
+      CSRCONV_ADD_IN_CLUSTER,
+      { 0, 132, 66, 43, 32, 26, 20, 16, 14 } },
+    { { 40, 64 * 1024, 64 * 1024, 1.5 }, CSRCONV_ADD_IN_PASS, { 0 } },
+    { { 3, 6 * 1024, 9 * 1024, 1.0 }, CSRCONV_ADD_IN_PASS, { 0 } }, /* no such GPU: small */
 };
 
 static const double spare = 4.0; /* of these small lists */
@@ -188,7 +190,7 @@ static void check_limits(const struct csrconv_split_machine *machine,
     assert_true(t->residents * t->shared_bytes <= machine->block.processor_shared);
     assert_in_range(threads, LANES, CSRCONV_SPLIT_THREADS);
     assert_true(t->patch.span <= csrconv_block_words(t));
-    assert_true(t->stages <= CSRCONV_MOST_CHUNKS && (t->stages & (t->stages - 1)) == 0);
+    assert_in_range(t->stages, 1, CSRCONV_MOST_CHUNKS);
     assert_true(csrconv_split_share(t) * t->stages >= csrconv_split_units(t));
     assert_true(t->us > 0.0);
 }
@@ -270,7 +272,7 @@ static void one_image_fills_the_gpu(void **state)
     problem.weights = weights;
     assert_ok(csrconv_shape_init(&problem.shape, &g));
     assert_ok(csrconv_split_tiling_choose(&problem, &machines[0], 1.1, &tiling));
-    assert_in_range(tiling.block.blocks, 100, 264);
+    assert_in_range(tiling.block.blocks, 90, 264);
     assert_true(tiling.block.stages > 1);
     csrconv_weights_destroy(&weights);
 }
