@@ -77,15 +77,12 @@ static int64_t dealt(const struct csrconv_block_tiling *tiling, int64_t way, int
 }
 
 /* What a warp of a list reads, from `quad` on; returns what is behind. */
-static struct csrconv_quad *write_warp(const struct reader *reader, int64_t way, uint32_t *places,
+static struct csrconv_quad *write_warp(const struct reader *reader, int64_t way, uint32_t *words,
                                        struct csrconv_quad *quad)
 {
-    const int filters = filters_of(reader->tiling);
-    struct csrconv_quad *counts = quad++;
-    for (int f = 0; f < filters; f++) {
+    for (int f = 0; f < filters_of(reader->tiling); f++) {
         const struct segment *segment = &reader->segments[dealt(reader->tiling, way, f)];
-        places[f] = (uint32_t)segment->place;
-        counts->word[f / 2] |= (uint32_t)segment->count << f % 2 * 16;
+        words[f] = (uint32_t)(segment->count << CSRCONV_PLACE_BITS | segment->place);
         memcpy(quad, segment->quads, (size_t)segment->count * sizeof *quad);
         quad += segment->count;
     }
@@ -112,7 +109,7 @@ static void write_list(const struct csrconv_problem *problem, const struct reade
 
 static int64_t list_quads(const struct reader *reader)
 {
-    int64_t quads = csrconv_chunk_list_head(reader->tiling) + 2 * reader->tiling->filter_ways;
+    int64_t quads = csrconv_chunk_list_head(reader->tiling) + reader->tiling->filter_ways;
     for (int64_t i = 0; i < places_of(reader->tiling); i++)
         quads += reader->segments[i].count;
     return quads;

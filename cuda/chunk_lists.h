@@ -5,14 +5,17 @@
  *
  * A tile has places for filter_ways * filters filters. Within a chunk they are dealt to the warps
  * such that all have about as many nonzeros, so a warp has other places in another chunk. A list
- * begins with words: where in it each warp's quads begin; the places of all warps in turn; the
- * filters of the places, -1 for none; their biases. The warps' quads follow as in row_streams.h, a
- * stage being the chunk.
+ * begins with words: where in it each warp's quads begin; of the segments of all warps in turn the
+ * quads, shifted up by CSRCONV_PLACE_BITS, and the place; the filters of the places, -1 for none;
+ * their biases. The warps' quads follow: two nonzeros each as in row_streams.h, segment by segment,
+ * and last of each warp one that adds nothing.
  */
 #ifndef CSRCONV_CUDA_CHUNK_LISTS_H
 #define CSRCONV_CUDA_CHUNK_LISTS_H
 
 #include "row_streams.h"
+
+enum { CSRCONV_PLACE_BITS = 8 };
 
 struct csrconv_chunk_lists {
     int64_t count; /* filter tiles of all groups, times chunks, which count faster */

@@ -9,6 +9,7 @@
 
 extern "C" {
 #include "chunk_lists.h"
+#include "tile_tables.h"
 }
 
 #include <inttypes.h>
@@ -20,11 +21,11 @@ enum { MOST_GRID_Y = 65535, MOST_TRIES = 6 };
 
 static const double first_spare = 1.1, more_spare = 1.5; /* quads of a list over those expected */
 
-template <split_adding WAY> static split_kernel kernel_of(int filters, int pixels)
+template <split_adding WAY> static split_kernel kernel_of(int pixels)
 {
-#define ENTRY(f, p)                                                                                \
-    if (filters == (f) && pixels == (p))                                                           \
-        return convolve_split<f, p, WAY>;
+#define ENTRY(p)                                                                                   \
+    if (pixels == (p))                                                                             \
+        return convolve_split<p, WAY>;
     CSRCONV_EACH_SPLIT_KERNEL(ENTRY)
 #undef ENTRY
     return nullptr;
@@ -33,8 +34,10 @@ template <split_adding WAY> static split_kernel kernel_of(int filters, int pixel
 struct split {
     split_kernel kernel;
     csrconv_split_tiling tiling;
-    split_args args;      /* but for what differs from an execute to the next */
-    csrconv_quad *lists;  /* on the device */
+    split_args args; /* but for what differs from an execute to the next */
+    /* On the device. */
+    csrconv_quad *lists;
+    int32_t *sources, *outputs;
     int64_t filter_tiles; /* of all groups */
     bool has_pass, starts_early;
 };
@@ -52,7 +55,7 @@ static void ask_for_cluster(cudaLaunchConfig_t *config, cudaLaunchAttribute *att
 static csrconv_status count_clusters(const csrconv_cuda_device *device,
                                      csrconv_split_machine *machine)
 {
-    const split_kernel kernel = convolve_split<2, 4, IN_CLUSTER>;
+    const split_kernel kernel = convolve_split<4, IN_CLUSTER>;
     cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                              static_cast<int>(device->block_shared));
     for (int blocks = 1; blocks <= CSRCONV_MOST_CHUNKS && !error; blocks++) {
@@ -117,6 +120,8 @@ void csrconv_split_destroy(const struct csrconv_memory *memory, void *state)
     if (!s)
         return;
     csrconv_cuda_free(s->lists);
+    csrconv_cuda_free(s->sources);
+    csrconv_cuda_free(s->outputs);
     csrconv_release(memory, s);
 }
 
@@ -142,6 +147,24 @@ static csrconv_status upload_lists(const struct csrconv_problem *problem,
     return status;
 }
 
+static csrconv_status upload_tables(const struct csrconv_problem *problem,
+                                    struct csrconv_memory *memory, split *s)
+{
+    const csrconv_block_tiling *t = &s->tiling.block;
+    csrconv_memory scratch = *memory;
+    csrconv_tile_tables tables;
+    csrconv_status status = csrconv_tile_tables_make(&problem->shape, &t->patch,
+                                                     csrconv_block_words(t), &scratch, &tables);
+    if (!status)
+        status = csrconv_cuda_upload(memory, tables.source, tables.sources, sizeof *tables.source,
+                                     reinterpret_cast<void **>(&s->sources));
+    if (!status)
+        status = csrconv_cuda_upload(memory, tables.output, tables.outputs, sizeof *tables.output,
+                                     reinterpret_cast<void **>(&s->outputs));
+    csrconv_tile_tables_free(&scratch, &tables);
+    return status;
+}
+
 static int shift_of(int64_t power)
 {
     int shift = 0;
@@ -156,46 +179,39 @@ static split_args args_of(const struct csrconv_problem *problem, const split *s)
     const csrconv_geometry *g = &shape->g;
     const csrconv_block_tiling *t = &s->tiling.block;
     const csrconv_block_kernel *kernel = &csrconv_block_kernels[t->kernel];
+    const int64_t threads = t->filter_ways * t->pixel_ways * WARP, channel = t->patch.channel;
     return split_args{
         .lists = reinterpret_cast<const int4 *>(s->lists),
-        .first_filter_tile = 0,
-        .list_quads = static_cast<int>(s->tiling.list_quads),
-        .chunks = static_cast<int>(t->stages),
-        .stage_channels = static_cast<int>(t->stage_channels),
-        .by_chunks = csrconv_divisor_of(t->stages),
-        .by_columns = csrconv_divisor_of(t->column_tiles),
-        .by_rows = csrconv_divisor_of(t->row_tiles),
-        .by_group = csrconv_divisor_of(t->filter_tiles),
-        .by_channel = csrconv_divisor_of(t->patch.channel),
-        .column_tiles = static_cast<int>(t->column_tiles),
-        .row_tiles = static_cast<int>(t->row_tiles),
-        .tile_images = static_cast<int>(t->patch.images),
-        .tile_rows = static_cast<int>(t->patch.rows),
-        .tile_columns = static_cast<int>(t->patch.columns),
-        .words = static_cast<int>(csrconv_block_words(t)),
-        .zeros = static_cast<int>(t->zeros),
-        .filter_ways = static_cast<int>(t->filter_ways),
+        .sources = s->sources,
+        .outputs = s->outputs,
         .in = nullptr,
-        .first_image_tile = 0,
-        .n = 0,
-        .in_stride = g->in_batch_stride,
-        .height = g->height,
-        .width = g->width,
-        .plane = shape->plane,
-        .pad_top = g->pad_top,
-        .pad_left = g->pad_left,
-        .stride_h = g->stride_h,
-        .stride_w = g->stride_w,
-        .group_channels = shape->group_channels,
-        .source = csrconv_patch_source_of(shape, &t->patch),
         .out = nullptr,
         .partial = nullptr,
-        .out_stride = g->out_batch_stride,
-        .out_h = shape->out_h,
-        .out_w = shape->out_w,
-        .out_plane = shape->out_plane,
         .epilogue = {},
+        .n = 0,
+        .in_stride = g->in_batch_stride,
+        .out_stride = g->out_batch_stride,
+        .plane = shape->plane,
+        .out_plane = shape->out_plane,
+        .group_channels = shape->group_channels,
+        .first_image_tile = 0,
+        .first_filter_tile = 0,
+        .by_chunks = csrconv_divisor_of(t->stages),
+        .by_tiles = csrconv_divisor_of(t->row_tiles * t->column_tiles),
+        .by_group = csrconv_divisor_of(t->filter_tiles),
+        .by_channel = csrconv_divisor_of(channel),
+        .chunks = static_cast<int>(t->stages),
+        .tiles = static_cast<int>(t->row_tiles * t->column_tiles),
+        .tile_images = static_cast<int>(t->patch.images),
+        .channel_words = static_cast<int>(channel),
+        .stage_channels = static_cast<int>(t->stage_channels),
+        .sharing = channel < threads ? static_cast<int>(threads / channel) : 1,
+        .list_quads = static_cast<int>(s->tiling.list_quads),
+        .filters = kernel->filters,
         .pixels = kernel->pixels,
+        .filter_ways = static_cast<int>(t->filter_ways),
+        .words = static_cast<int>(csrconv_block_words(t)),
+        .zeros = static_cast<int>(t->zeros),
         .place_shift = shift_of(csrconv_block_filters(t)),
         .unit_shift = shift_of((kernel->pixels - 1) / UNIT + 1),
         .units = static_cast<int>(csrconv_split_units(t)),
@@ -262,9 +278,9 @@ csrconv_status csrconv_split_prepare_as(const struct csrconv_problem *problem,
     s->tiling = *tiling;
     s->filter_tiles = problem->shape.g.groups * t->filter_tiles;
     s->has_pass = t->stages > 1 && tiling->adder == CSRCONV_ADD_IN_PASS;
-    s->kernel = s->has_pass ? kernel_of<IN_PASS>(k->filters, k->pixels)
-                            : kernel_of<IN_CLUSTER>(k->filters, k->pixels);
-    if ((status = upload_lists(problem, memory, s)) || (status = can_start_early(problem, s)))
+    s->kernel = s->has_pass ? kernel_of<IN_PASS>(k->pixels) : kernel_of<IN_CLUSTER>(k->pixels);
+    if ((status = upload_lists(problem, memory, s)) ||
+        (status = upload_tables(problem, memory, s)) || (status = can_start_early(problem, s)))
         return status;
     s->args = args_of(problem, s);
     if (s->has_pass)

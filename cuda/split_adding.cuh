@@ -93,36 +93,22 @@ static __device__ __forceinline__ float4 unit_of(const float (&sums)[PIXELS], in
                    j + 2 < PIXELS ? sums[j + 2] : 0.0F, j + 3 < PIXELS ? sums[j + 3] : 0.0F };
 }
 
-/* To the block of the cluster that adds this unit: they take turns. */
-static __device__ __forceinline__ void give_to(const split_args &a, float4 *given, int chunk,
-                                               int unit, int lane, const float4 &x)
-{
-    const int turn = csrconv_divide(a.by_chunks, unit);
-    store_to(given + (chunk * a.share + turn) * WARP + lane, unit - turn * a.chunks, x);
-}
-
-/* Gives the warp's sums to the blocks that add them, or to the second kernel. */
-template <int FILTERS, int PIXELS, split_adding WAY>
-static __device__ __forceinline__ void give(const split_args &a, const int4 *list,
-                                            const float (&sums)[FILTERS][PIXELS], float4 *given)
+/* Gives a warp's sums of one filter to the blocks that add them, or to the second kernel. */
+template <int PIXELS, split_adding WAY>
+static __device__ __forceinline__ void give(const split_args &a, int chunk, int row,
+                                            const float (&sums)[PIXELS], float4 *given)
 {
     enum { UNITS = (PIXELS - 1) / UNIT + 1 };
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    const int pixel_way = warp / a.filter_ways, way = warp - pixel_way * a.filter_ways;
-    const int chunk = chunk_of(a);
+    const int lane = threadIdx.x % WARP;
     const int64_t block = static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x;
 #pragma unroll
-    for (int f = 0; f < FILTERS; f++) {
-        const int row = (pixel_way << a.place_shift) + place_in(a, list, way * FILTERS + f);
-#pragma unroll
-        for (int g = 0; g < UNITS; g++) {
-            const int unit = row * UNITS + g;
-            const float4 x = unit_of(sums[f], g);
-            if (WAY == IN_PASS)
-                a.partial[(block * a.units + unit) * WARP + lane] = x;
-            else
-                give_to(a, given, chunk, unit, lane, x);
-        }
+    for (int g = 0; g < UNITS; g++) {
+        const int unit = row * UNITS + g, turn = csrconv_divide(a.by_chunks, unit);
+        if (WAY == IN_PASS)
+            a.partial[(block * a.units + unit) * WARP + lane] = unit_of(sums, g);
+        else /* the blocks of the cluster take turns */
+            store_to(given + (chunk * a.share + turn) * WARP + lane, unit - turn * a.chunks,
+                     unit_of(sums, g));
     }
 }
 
@@ -134,31 +120,30 @@ static __device__ __forceinline__ int word_of(const split_args &a, int unit, int
     return (pixel_way * a.pixels + g * UNIT) * WARP + lane;
 }
 
-/* How many of the four there are. */
-static __device__ __forceinline__ int pixels_of(const split_args &a, int unit)
-{
-    return a.pixels - (unit & ((1 << a.unit_shift) - 1)) * UNIT;
-}
-
-/* Finishes and stores a unit's sums, whose outputs are those of filter 0. */
-static __device__ __forceinline__ void store_unit(const split_args &a, const int4 *list, int unit,
-                                                  const float4 &sum, const int64_t (&outputs)[UNIT])
+/* Finishes and stores a unit's sums; outputs has where the words of the tile go. */
+static __device__ __forceinline__ void store_unit(const split_args &a, const split_place &b,
+                                                  const int4 *list, const int32_t *outputs,
+                                                  int unit, int lane, const float4 &sum)
 {
     const int place = (unit >> a.unit_shift) & ((1 << a.place_shift) - 1);
+    const int pixels = a.pixels - (unit & ((1 << a.unit_shift) - 1)) * UNIT;
     const int64_t filter = filter_of(a, list, place);
+    const int64_t first = b.image * a.out_stride + filter * a.out_plane;
+    const int64_t end = (a.n - b.image) * a.out_stride; /* of the images that there are */
     const float bias = bias_of(a, list, place);
     const float x[UNIT] = { sum.x, sum.y, sum.z, sum.w };
+    outputs += word_of(a, unit, lane);
     if (filter < 0)
         return;
 #pragma unroll
     for (int i = 0; i < UNIT; i++) {
-        const int64_t at = filter * a.out_plane + outputs[i];
+        const int output = i < pixels ? outputs[i * WARP] : -1;
         float y = x[i] + bias;
-        if (outputs[i] < 0)
+        if (output < 0 || output >= end)
             continue;
         if (a.epilogue.residual)
-            y += __ldg(a.epilogue.residual + at);
-        a.out[at] = csrconv::clamp(y, a.epilogue.lo, a.epilogue.hi);
+            y += __ldg(a.epilogue.residual + first + output);
+        a.out[first + output] = csrconv::clamp(y, a.epilogue.lo, a.epilogue.hi);
     }
 }
 
@@ -170,27 +155,21 @@ static __device__ __forceinline__ void add_to(float4 &sum, const float4 &x)
     sum.w += x.w;
 }
 
-/*
- * The block's share of its tile's outputs, from what all blocks of the cluster gave; outputs has
- * where the words of the tile go.
- */
-static __device__ __forceinline__ void add_given(const split_args &a, const int4 *list,
-                                                 const float4 *given, const int64_t *outputs)
+/* The block's share of its tile's outputs, from what all blocks of the cluster gave. */
+static __device__ __forceinline__ void add_given(const split_args &a, const split_place &b,
+                                                 const int4 *list, const int32_t *outputs,
+                                                 const float4 *given)
 {
-    const int chunk = chunk_of(a);
+#pragma unroll 1
     for (int i = threadIdx.x; i < a.share * WARP; i += blockDim.x) {
-        const int unit = i / WARP * a.chunks + chunk;
-        const int word = word_of(a, unit, i % WARP), pixels = pixels_of(a, unit);
+        const int unit = i / WARP * a.chunks + b.chunk;
         float4 sum = given[i];
-        int64_t at[UNIT];
         if (unit >= a.units)
             return;
-#pragma unroll
-        for (int j = 0; j < UNIT; j++)
-            at[j] = j < pixels ? outputs[word + j * WARP] : -1;
+#pragma unroll 1
         for (int from = 1; from < a.chunks; from++)
             add_to(sum, given[from * a.share * WARP + i]);
-        store_unit(a, list, unit, sum, at);
+        store_unit(a, b, list, outputs, unit, i % WARP, sum);
     }
 }
 

@@ -6,96 +6,54 @@
 #include "products.cuh"
 
 extern "C" {
-#include "patch_source.h"
+#include "chunk_lists.h"
+#include "divisor.h"
 #include "split_tiling.h"
 }
 
 enum { UNIT = CSRCONV_UNIT_PIXELS };
 
-/*
- * Everything that a launch needs, in the order in which it is read: constants come line by line.
- * Sizes of a block's own things are ints; those of tiles are powers of two where a shift is given.
- */
+/* Everything that a launch needs; sizes of a block's own things are ints. */
 struct split_args {
-    const int4 *lists;         /* chunk_lists.h */
-    int64_t first_filter_tile; /* of this launch, counted through the groups */
-    int list_quads, chunks, stage_channels;
-    csrconv_divisor by_chunks;
-    csrconv_divisor by_columns, by_rows; /* tiles across and down */
-    csrconv_divisor by_group;            /* filter tiles of a group */
-    csrconv_divisor by_channel;          /* words of a channel */
-    int column_tiles, row_tiles;
-    int tile_images, tile_rows, tile_columns;
-    int words, zeros; /* of a tile; where its zeros begin */
-    int filter_ways;
+    const int4 *lists;                /* chunk_lists.h */
+    const int32_t *sources, *outputs; /* tile_tables.h */
     const float *in;
-    int64_t first_image_tile; /* of this launch */
-    int64_t n, in_stride;
-    int64_t height, width, plane, pad_top, pad_left, stride_h, stride_w, group_channels;
-    csrconv_patch_source source;
     float *out;
-    float4 *partial; /* sums for the second kernel; NULL: blocks give them to one another */
-    int64_t out_stride, out_h, out_w, out_plane;
+    float4 *partial; /* sums for the second kernel */
     csrconv::epilogue epilogue;
-    int pixels;
+    int64_t n, in_stride, out_stride, plane, out_plane, group_channels;
+    /* Of this launch; filter tiles are counted through the groups. */
+    int64_t first_image_tile, first_filter_tile;
+    csrconv_divisor by_chunks, by_tiles; /* tiles of an image's plane */
+    csrconv_divisor by_group;            /* filter tiles of a group */
+    csrconv_divisor by_channel;          /* words of a channel of the patch */
+    int chunks, tiles, tile_images, channel_words, stage_channels;
+    int sharing; /* threads that take turns at the channels of a word */
+    int list_quads, filters, pixels, filter_ways; /* filters: of a warp, pixels: of a lane */
+    int words, zeros;                             /* of a tile; where its zeros begin */
     int place_shift, unit_shift; /* places of filters in a tile; units of one for each warp */
     int units, share;            /* units of a block, and those that it adds */
 };
 
-/* A block's place: its chunk, its filters, and its tile's first output and input. */
+/* A block's place: its chunk, its filters, and its tile. */
 struct split_place {
-    int chunk, filter_tile;
-    int64_t image, row, column;
-    int64_t input_row, input_column;
+    int chunk, filter_tile, tile; /* tile: of an image's plane */
+    int64_t image;                /* the tile's first */
 };
 
-/* Of the tile with that number, by columns, rows, images. */
-static __device__ __forceinline__ split_place tile_at(const split_args &a, int tile)
-{
-    split_place b;
-    const int line = csrconv_divide(a.by_columns, tile);
-    const int images = csrconv_divide(a.by_rows, line);
-    b.chunk = 0;
-    b.filter_tile = static_cast<int>(a.first_filter_tile + blockIdx.y);
-    b.column = static_cast<int64_t>(tile - line * a.column_tiles) * a.tile_columns;
-    b.row = static_cast<int64_t>(line - images * a.row_tiles) * a.tile_rows;
-    b.image = (a.first_image_tile + images) * a.tile_images;
-    b.input_row = b.row * a.stride_h - a.pad_top;
-    b.input_column = b.column * a.stride_w - a.pad_left;
-    return b;
-}
-
-/* Chunks count fastest: the blocks of a cluster are those of a tile. */
-static __device__ __forceinline__ split_place place_of(const split_args &a)
-{
-    const int tile = csrconv_divide(a.by_chunks, static_cast<int>(blockIdx.x));
-    split_place b = tile_at(a, tile);
-    b.chunk = static_cast<int>(blockIdx.x) - tile * a.chunks;
-    return b;
-}
-
-static __device__ __forceinline__ int chunk_of(const split_args &a)
+/* Chunks count fastest, as the blocks of a cluster are those of a tile; then tiles, then images. */
+static __device__ __forceinline__ split_place place_of(const split_args &a, int chunks)
 {
     const int block = static_cast<int>(blockIdx.x);
-    return block - csrconv_divide(a.by_chunks, block) * a.chunks;
+    const int tile = chunks > 1 ? csrconv_divide(a.by_chunks, block) : block;
+    const int images = csrconv_divide(a.by_tiles, tile);
+    return split_place{ block - tile * chunks, static_cast<int>(a.first_filter_tile + blockIdx.y),
+                        tile - images * a.tiles, (a.first_image_tile + images) * a.tile_images };
 }
 
-static __device__ __forceinline__ const int4 *list_of(const split_args &a, int64_t filter_tile,
-                                                      int chunk)
+static __device__ __forceinline__ const int4 *list_of(const split_args &a, const split_place &b)
 {
-    return a.lists + (filter_tile * a.chunks + chunk) * a.list_quads;
-}
-
-/* Where a word of the tile goes, counted from filter 0 of image 0; -1: nowhere. */
-static __device__ __forceinline__ int64_t output_of(const split_args &a, const split_place &b,
-                                                    int word)
-{
-    const csrconv_patch_point point = csrconv_patch_within(&a.source, word);
-    const int64_t n = b.image + point.image, y = b.row + point.row, x = b.column + point.column;
-    if (point.row >= a.tile_rows || point.column >= a.tile_columns || n >= a.n || y >= a.out_h ||
-        x >= a.out_w)
-        return -1;
-    return n * a.out_stride + y * a.out_w + x;
+    return a.lists + (static_cast<int64_t>(b.filter_tile) * a.chunks + b.chunk) * a.list_quads;
 }
 
 /* The words at a list's head. */
@@ -104,7 +62,7 @@ static __device__ __forceinline__ int start_of(const int4 *list, int way)
     return reinterpret_cast<const int *>(list)[way];
 }
 
-static __device__ __forceinline__ int place_in(const split_args &a, const int4 *list, int i)
+static __device__ __forceinline__ int segment_of(const split_args &a, const int4 *list, int i)
 {
     return reinterpret_cast<const int *>(list)[a.filter_ways + i];
 }

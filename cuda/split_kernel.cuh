@@ -1,7 +1,9 @@
 /*
  * The kernels of cuda_split. A block brings its list of nonzeros and its chunk of the input into
  * shared memory at once, walks them as cuda_tiled does, and gives its sums away. Latency counts:
- * launch, one trip to memory, the products, one exchange of sums.
+ * launch, one trip to memory, the products, one exchange of sums. And as each instruction is
+ * fetched anew by each launch, at about three bytes a clock, code that is short: loops in place of
+ * straight lines, tables in place of index arithmetic.
  */
 #ifndef CSRCONV_CUDA_SPLIT_KERNEL_CUH
 #define CSRCONV_CUDA_SPLIT_KERNEL_CUH
@@ -19,53 +21,59 @@ struct list_stream {
     }
 };
 
-template <int FILTERS, int PIXELS>
-static __device__ __forceinline__ void walk(const split_args &a, const int4 *list,
-                                            const float *stage, float (&sums)[FILTERS][PIXELS])
+/* The warp's filters, one after the other: products, and the sums given away. */
+template <int PIXELS, split_adding WAY>
+static __device__ __forceinline__ void walk(const split_args &a, int chunk, const int4 *list,
+                                            const float *stage, float4 *given)
 {
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const int pixel_way = warp / a.filter_ways, way = warp - pixel_way * a.filter_ways;
     const char *base = reinterpret_cast<const char *>(stage + pixel_way * PIXELS * WARP + lane);
     list_stream stream = { list + start_of(list, way) };
-    const int4 counts = stream.next();
     in_hand<PIXELS> hand;
     hand.quad = stream.next();
     load_inputs(hand.inputs, base, hand.quad.x);
-#pragma unroll
-    for (int f = 0; f < FILTERS; f++)
-        add_filter(sums[f], base, count_of(counts, f), hand, stream);
+#pragma unroll 1
+    for (int f = way * a.filters; f < (way + 1) * a.filters; f++) {
+        const int segment = segment_of(a, list, f);
+        const int place = segment & ((1 << CSRCONV_PLACE_BITS) - 1);
+        float sums[PIXELS] = {};
+        add_filter(sums, base, segment >> CSRCONV_PLACE_BITS, hand, stream);
+        give<PIXELS, WAY>(a, chunk, (pixel_way << a.place_shift) + place, sums, given);
+    }
 }
 
-template <int FILTERS, int PIXELS, split_adding WAY>
+template <int PIXELS, split_adding WAY>
 static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS, 1)
     convolve_split(const __grid_constant__ split_args a)
 {
     extern __shared__ __align__(16) int4 shared[];
-    int4 *list = shared;
-    float4 *given = reinterpret_cast<float4 *>(shared + a.list_quads);
-    int64_t *outputs =
-        reinterpret_cast<int64_t *>(given + (WAY == IN_PASS ? 0 : a.share * a.chunks * WARP));
-    float *stage = reinterpret_cast<float *>(outputs + a.words);
-    float sums[FILTERS][PIXELS] = {};
-    fetch_args(a);
+    int4 *list = shared, *outputs = list + a.list_quads;
+    float4 *given = reinterpret_cast<float4 *>(outputs + a.words / 4);
+    float *stage =
+        reinterpret_cast<float *>(given + (WAY == IN_PASS ? 0 : a.share * a.chunks * WARP));
+    const split_place b = place_of(a, a.chunks);
     let_next_begin();
     if (WAY == IN_CLUSTER)
         cluster_arrive_first();
-    copy_list(a, list);
-    const split_place b = place_of(a);
-    fill_words(a, b, stage + a.zeros, outputs);
+    copy_quads(list_of(a, b), list, a.list_quads);
+    copy_quads(reinterpret_cast<const int4 *>(a.outputs) + b.tile * (a.words / 4), outputs,
+               a.words / 4);
+    csrconv::copies_commit();
+    const filler f = filler_of(a, b);
+    for (int i = threadIdx.x; i < a.words; i += blockDim.x)
+        stage[a.zeros + i] = 0.0F;
     wait_for_previous();
-    fill_patch(a, b, stage);
+    fill_patch(a, b, f, stage);
     csrconv::copies_wait();
     __syncthreads();
-    walk(a, list, stage, sums);
     if (WAY == IN_CLUSTER)
         cluster_wait(); /* all blocks of the cluster are there to be given sums */
-    give<FILTERS, PIXELS, WAY>(a, list, sums, given);
+    walk<PIXELS, WAY>(a, b.chunk, list, stage, given);
     if (WAY == IN_CLUSTER) {
         cluster_arrive();
         cluster_wait();
-        add_given(a, list, given, outputs);
+        add_given(a, b, list, reinterpret_cast<const int32_t *>(outputs), given);
     }
 }
 
@@ -74,22 +82,17 @@ static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS)
     add_chunks(const __grid_constant__ split_args a)
 {
     const int64_t items = static_cast<int64_t>(a.units) * WARP;
-    const split_place b = tile_at(a, static_cast<int>(blockIdx.x));
     const int64_t tile = static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x;
+    const split_place b = place_of(a, 1);
     let_next_begin();
     wait_for_previous();
     for (int64_t i = threadIdx.x; i < items; i += blockDim.x) {
         const float4 *partial = a.partial + tile * a.chunks * items + i;
-        const int unit = static_cast<int>(i / WARP);
-        const int word = word_of(a, unit, static_cast<int>(i % WARP));
         float4 sum = *partial;
-        int64_t at[UNIT];
-#pragma unroll
-        for (int j = 0; j < UNIT; j++)
-            at[j] = j < pixels_of(a, unit) ? output_of(a, b, word + j * WARP) : -1;
         for (int chunk = 1; chunk < a.chunks; chunk++)
             add_to(sum, partial[chunk * items]);
-        store_unit(a, list_of(a, b.filter_tile, 0), unit, sum, at);
+        store_unit(a, b, list_of(a, b), a.outputs + static_cast<int64_t>(b.tile) * a.words,
+                   static_cast<int>(i / WARP), static_cast<int>(i % WARP), sum);
     }
 }
 

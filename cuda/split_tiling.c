@@ -4,11 +4,12 @@
 #include "split_cost.h"
 #include "status.h"
 #include "tile_search.h"
+#include "tile_tables.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-enum { WARP = 32, MOST_RESIDENT = 2, MOST_TILES = 1 << 24 /* of an image */, REGISTERS = 65536 };
+enum { WARP = 32, MOST_RESIDENT = 2, REGISTERS = 65536 };
 
 static const int64_t quad_bytes = (int64_t)sizeof(struct csrconv_quad);
 static const int64_t unit_bytes = (int64_t)WARP * CSRCONV_UNIT_PIXELS * (int64_t)sizeof(float);
@@ -19,7 +20,7 @@ struct kernel_size {
 };
 
 #define ENTRY(filters, pixels) { filters, pixels },
-static const struct kernel_size kernels[] = { CSRCONV_EACH_SPLIT_KERNEL(ENTRY) };
+static const struct kernel_size kernels[] = { CSRCONV_EACH_SPLIT_SIZE(ENTRY) };
 #undef ENTRY
 
 struct search {
@@ -58,12 +59,12 @@ static int block_kernel(const struct kernel_size *size)
     return i;
 }
 
-/* Half a quad for each nonzero, one more for each filter, and each warp's first and last. */
+/* Half a quad for each nonzero, one more for each filter, and each warp's last. */
 static int64_t expected_quads(const struct search *s, const struct csrconv_block_tiling *t)
 {
     const double filters = csrconv_block_kernels[t->kernel].filters;
     const double nonzeros = csrconv_split_block_nonzeros(&s->work, t);
-    const double quads = 0.5 * nonzeros + (double)t->filter_ways * (filters + 2.0);
+    const double quads = 0.5 * nonzeros + (double)t->filter_ways * (filters + 1.0);
     return csrconv_chunk_list_head(t) + (int64_t)ceil(quads * s->spare);
 }
 
@@ -74,7 +75,7 @@ static int64_t needed_bytes(const struct csrconv_split_tiling *split)
     const bool is_given = split->adder == CSRCONV_ADD_IN_CLUSTER || t->stages == 1;
     return split->list_quads * quad_bytes +
            (is_given ? csrconv_split_share(t) * t->stages * unit_bytes : 0) +
-           csrconv_block_words(t) * (int64_t)sizeof(int64_t) +
+           csrconv_block_words(t) * (int64_t)sizeof(int32_t) +
            t->stage_floats * (int64_t)sizeof(float);
 }
 
@@ -132,7 +133,7 @@ static void consider_tile(void *context, const struct csrconv_patch *patch)
     t->image_tiles = csrconv_image_tiles(shape, patch);
     t->row_tiles = csrconv_row_tiles(shape, patch);
     t->column_tiles = csrconv_column_tiles(shape, patch);
-    if (t->row_tiles * t->column_tiles > MOST_TILES)
+    if (csrconv_tile_sources(shape, patch) < 0)
         return;
     for (int64_t chunks = 1; chunks <= CSRCONV_MOST_CHUNKS; chunks++)
         if (is_even(shape->group_channels, chunks))

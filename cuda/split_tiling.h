@@ -11,11 +11,17 @@
 
 #include "block_tiling.h"
 
-/* The kernels that cuda_split is compiled for: some of csrconv_block_kernels. */
+/*
+ * The members of csrconv_block_kernels that are considered. Filters of a warp come one after the
+ * other; only the outputs of a lane make another kernel.
+ */
 /* clang-format off */
+#define CSRCONV_EACH_SPLIT_SIZE(SIZE) \
+    SIZE(1, 1) SIZE(1, 2) SIZE(1, 4) SIZE(1, 8) SIZE(2, 4) SIZE(2, 7) SIZE(2, 8) SIZE(2, 14) \
+    SIZE(2, 16) SIZE(4, 2) SIZE(4, 4) SIZE(4, 7) SIZE(4, 8) SIZE(4, 14) SIZE(8, 1) SIZE(8, 2) \
+    SIZE(8, 4) SIZE(8, 7) SIZE(8, 8)
 #define CSRCONV_EACH_SPLIT_KERNEL(KERNEL) \
-    KERNEL(1, 1) KERNEL(1, 2) KERNEL(1, 4) KERNEL(1, 8) KERNEL(2, 4) KERNEL(2, 7) KERNEL(2, 8) \
-    KERNEL(4, 2) KERNEL(4, 4) KERNEL(4, 7) KERNEL(4, 8) KERNEL(8, 2) KERNEL(8, 4)
+    KERNEL(1) KERNEL(2) KERNEL(4) KERNEL(7) KERNEL(8) KERNEL(14) KERNEL(16)
 /* clang-format on */
 
 enum {

@@ -6,8 +6,8 @@
 #include "layer_fixture.h"
 
 #include "chunk_lists.h"
-#include "patch_source.h"
 #include "split_tiling.h"
+#include "tile_tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,8 +30,8 @@ struct block {
     const struct layer_data *data;
     const struct csrconv_split_tiling *split;
     const struct csrconv_chunk_lists *lists;
-    struct csrconv_patch_source source;
-    int64_t filter_tile, chunk, image, row, column;
+    const struct csrconv_tile_tables *tables;
+    int64_t filter_tile, chunk, tile, image; /* tile: of an image's plane */
     float *stage;
     float *units; /* of all chunks: chunk, unit, lane, output */
 };
@@ -50,15 +50,16 @@ static const uint32_t *list_of(const struct block *b)
 /* The words of a channel as threads fill them. */
 static void fill_channel(const struct block *b, int64_t channel, float *stage)
 {
-    const csrconv_geometry *g = &b->data->problem.shape.g;
-    const int64_t y = b->row * g->stride_h - g->pad_top;
-    const int64_t x = b->column * g->stride_w - g->pad_left;
-    for (int32_t word = 0; word < b->source.words; word++) {
-        const struct csrconv_patch_point point = csrconv_patch_point_of(&b->source, word);
-        const int64_t image = b->image + point.image;
-        stage[word] = image < g->batch
-                          ? layer_input(b->data, image, channel, y + point.row, x + point.column)
-                          : 0.0F;
+    const struct csrconv_shape *shape = &b->data->problem.shape;
+    const int64_t words = b->split->block.patch.channel, stride = shape->g.in_batch_stride;
+    const int32_t *source = b->tables->source + b->tile * words;
+    for (int64_t word = 0; word < words; word++) {
+        const int64_t image = b->image + source[word] / stride, within = source[word] % stride;
+        stage[word] = 0.0F;
+        if (source[word] < 0 || image >= shape->g.batch)
+            continue;
+        assert_in_range(within, 0, shape->plane - 1);
+        stage[word] = b->data->in[image * stride + channel * shape->plane + within];
     }
 }
 
@@ -95,7 +96,8 @@ static void give(const struct block *b, int64_t warp, int f, const float *sums)
 {
     const struct csrconv_block_tiling *t = &b->split->block;
     const int64_t way = warp % t->filter_ways, places = csrconv_block_filters(t);
-    const uint32_t place = list_of(b)[t->filter_ways + way * kernel_of(b)->filters + f];
+    const uint32_t place = list_of(b)[t->filter_ways + way * kernel_of(b)->filters + f] &
+                           ((1 << CSRCONV_PLACE_BITS) - 1);
     const int pixels = kernel_of(b)->pixels, of_filter = (pixels - 1) / 4 + 1;
     const int64_t all = csrconv_split_units(t);
     for (int j = 0; j < pixels; j++) {
@@ -112,11 +114,12 @@ static void run_warp(const struct block *b, int64_t warp)
     const struct csrconv_block_tiling *t = &b->split->block;
     const int64_t way = warp % t->filter_ways, words = kernel_of(b)->pixels * LANES;
     const int64_t first_word = warp / t->filter_ways * words;
-    const uint32_t *list = list_of(b), *counts = list + list[way] * 4, *quad = counts + 4;
+    const uint32_t *list = list_of(b), *quad = list + list[way] * 4;
+    const uint32_t *segments = list + t->filter_ways + way * kernel_of(b)->filters;
     float *sums = malloc((size_t)words * sizeof *sums);
     for (int f = 0; f < kernel_of(b)->filters; f++) {
         memset(sums, 0, (size_t)words * sizeof *sums);
-        for (uint32_t n = counts[f / 2] >> f % 2 * 16 & 0xffff; n > 0; n--, quad += 4) {
+        for (uint32_t n = segments[f] >> CSRCONV_PLACE_BITS; n > 0; n--, quad += 4) {
             add(b, sums, first_word, quad);
             add(b, sums, first_word, quad + 2);
         }
@@ -138,15 +141,15 @@ static void store(const struct block *b, int64_t unit, int64_t lane, int i)
     const int64_t places = csrconv_block_filters(t), row = unit / of_filter;
     const int32_t filter = (int32_t)list_of(b)[t->filter_ways + places + row % places];
     const int64_t word = (row / places * pixels + j) * LANES + lane;
-    const struct csrconv_patch_point p = csrconv_patch_within(&b->source, (int32_t)word);
-    const int64_t n = b->image + p.image, y = b->row + p.row, x = b->column + p.column;
+    const int64_t output = b->tables->output[b->tile * csrconv_block_words(t) + word];
+    const int64_t n = b->image + output / shape->g.out_batch_stride;
+    const int64_t pixel = output % shape->g.out_batch_stride;
     float sum = 0.0F;
-    if (j >= pixels || filter < 0 || p.row >= t->patch.rows || p.column >= t->patch.columns ||
-        n >= shape->g.batch || y >= shape->out_h || x >= shape->out_w)
+    if (j >= pixels || filter < 0 || output < 0 || n >= shape->g.batch)
         return;
     for (int64_t chunk = 0; chunk < t->stages; chunk++)
         sum += b->units[((chunk * csrconv_split_units(t) + unit) * LANES + lane) * 4 + i];
-    layer_store(b->data, n, filter, y, x, sum);
+    layer_store(b->data, n, filter, pixel / shape->out_w, pixel % shape->out_w, sum);
 }
 
 /* All chunks of a tile. */
@@ -171,12 +174,10 @@ static void run_tiles(struct block *b)
     const int64_t tiles = t->image_tiles * t->row_tiles * t->column_tiles;
     assert_int_equal(t->blocks, filter_tiles * tiles * t->stages);
     for (int64_t i = 0; i < tiles * filter_tiles; i++) {
-        int64_t tile = i % tiles;
+        const int64_t plane_tiles = t->row_tiles * t->column_tiles;
         b->filter_tile = i / tiles;
-        b->column = tile % t->column_tiles * t->patch.columns;
-        tile /= t->column_tiles;
-        b->row = tile % t->row_tiles * t->patch.rows;
-        b->image = tile / t->row_tiles * t->patch.images;
+        b->tile = i % tiles % plane_tiles;
+        b->image = i % tiles / plane_tiles * t->patch.images;
         run_tile(b);
     }
 }
@@ -202,18 +203,22 @@ static void check_tiling(const struct csrconv_split_machine *machine, struct lay
     const int64_t units = csrconv_split_units(t) * t->stages;
     struct csrconv_memory memory;
     struct csrconv_chunk_lists lists;
+    struct csrconv_tile_tables tables;
     struct block b = { .data = d,
                        .split = split,
                        .lists = &lists,
-                       .source = csrconv_patch_source_of(&d->problem.shape, &t->patch),
+                       .tables = &tables,
                        .stage = malloc((size_t)t->stage_floats * sizeof(float)),
                        .units = malloc((size_t)(units * LANES * 4) * sizeof(float)) };
     check_limits(machine, split);
     assert_ok(csrconv_memory_init(&memory, NULL));
     assert_ok(csrconv_chunk_lists_make(&d->problem, t, &memory, &lists));
+    assert_ok(csrconv_tile_tables_make(&d->problem.shape, &t->patch, csrconv_block_words(t),
+                                       &memory, &tables));
     layer_clear(d);
     run_tiles(&b);
     layer_check(d);
+    csrconv_tile_tables_free(&memory, &tables);
     csrconv_chunk_lists_free(&memory, &lists);
     free(b.units);
     free(b.stage);
