@@ -3,6 +3,7 @@
 #include "block_cost.h"
 #include "row_streams.h"
 #include "status.h"
+#include "tile_search.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -14,7 +15,7 @@ _Static_assert(sizeof csrconv_block_kernels ==
                    CSRCONV_BLOCK_KERNELS * sizeof *csrconv_block_kernels,
                "CSRCONV_BLOCK_KERNELS counts the list");
 
-enum { MOST_RING = 4, CUTS = 4, WARP = 32, REGISTERS = 65536, MOST_RESIDENT = 2 };
+enum { MOST_RING = 4, WARP = 32, WIDEST_COPY = 4, REGISTERS = 65536, MOST_RESIDENT = 2 };
 
 static const int64_t barrier_bytes = 256; /* three for each stage of the ring, and room to align */
 static const int64_t reserved_bytes = 1024; /* of each block, by the system */
@@ -71,9 +72,9 @@ static bool fill_stages(const struct search *s, int64_t ring, struct csrconv_blo
 static void count_blocks(const struct csrconv_shape *shape, struct csrconv_block_tiling *t)
 {
     t->filter_tiles = round_up_quotient(shape->group_filters, csrconv_block_filters(t));
-    t->image_tiles = round_up_quotient(shape->g.batch, t->patch.images);
-    t->row_tiles = round_up_quotient(shape->out_h, t->patch.rows);
-    t->column_tiles = round_up_quotient(shape->out_w, t->patch.columns);
+    t->image_tiles = csrconv_image_tiles(shape, &t->patch);
+    t->row_tiles = csrconv_row_tiles(shape, &t->patch);
+    t->column_tiles = csrconv_column_tiles(shape, &t->patch);
     t->blocks = shape->g.groups * t->filter_tiles * t->image_tiles * t->row_tiles * t->column_tiles;
 }
 
@@ -94,53 +95,23 @@ static void consider_tiling(struct search *s, struct csrconv_block_tiling *t)
         }
 }
 
-/* How many images of such tiles the block's lanes hold; 0: not one. */
-static int64_t images_that_fit(const struct csrconv_shape *shape, int64_t rows, int64_t columns,
-                               int64_t vector, int64_t words)
+/* A search and the tiling whose tile it looks for. */
+struct tile_context {
+    struct search *search;
+    struct csrconv_block_tiling *tiling;
+};
+
+static void consider_tile(void *context, const struct csrconv_patch *patch)
 {
-    struct csrconv_patch one;
-    int64_t fit;
-    if (!csrconv_patch_make(shape, 1, rows, columns, vector, &one) || one.span > words)
-        return 0;
-    fit = 1 + (words - one.span) / one.image_pitch;
-    return smaller(smaller(fit, CSRCONV_MOST_TILE_IMAGES - 1), shape->g.batch);
+    const struct tile_context *c = context;
+    c->tiling->patch = *patch;
+    consider_tiling(c->search, c->tiling);
 }
 
-/* Tiles of `columns`, of as many images as fit: of all rows or a few, cut evenly. */
-static void consider_rows(struct search *s, struct csrconv_block_tiling *t, int64_t columns,
-                          int64_t vector, int64_t words)
-{
-    const struct csrconv_shape *shape = &s->problem->shape;
-    struct csrconv_patch line;
-    int64_t tallest, cuts, last = 0;
-    if (!csrconv_patch_make(shape, 1, 1, columns, vector, &line))
-        return;
-    tallest = smaller(smaller((words - columns) / line.pitch + 1, CSRCONV_MOST_TILE_SIDE - 1),
-                      shape->out_h);
-    cuts = round_up_quotient(shape->out_h, tallest);
-    for (int64_t end = cuts + CUTS; cuts < end && cuts <= shape->out_h; cuts++) {
-        const int64_t rows = round_up_quotient(shape->out_h, cuts);
-        const int64_t fit = images_that_fit(shape, rows, columns, vector, words);
-        if (!fit || rows == last)
-            continue;
-        last = rows;
-        t->image_tiles = round_up_quotient(shape->g.batch, fit);
-        if (csrconv_patch_make(shape, round_up_quotient(shape->g.batch, t->image_tiles), rows,
-                               columns, vector, &t->patch))
-            consider_tiling(s, t);
-    }
-}
-
-/* Tiles of whole lines where the lanes hold them, copied as wide as can be or float by float. */
 static void consider_tiles(struct search *s, struct csrconv_block_tiling *t, int64_t words)
 {
-    const struct csrconv_shape *shape = &s->problem->shape;
-    const int64_t cuts =
-        round_up_quotient(shape->out_w, smaller(words, CSRCONV_MOST_TILE_SIDE - 1));
-    const int64_t columns = round_up_quotient(shape->out_w, cuts);
-    const int64_t widest = csrconv_patch_widest(shape, columns);
-    for (int64_t vector = 1; vector <= widest; vector *= 2)
-        consider_rows(s, t, columns, vector, words);
+    struct tile_context context = { s, t };
+    csrconv_tile_each(&s->problem->shape, words, WIDEST_COPY, consider_tile, &context);
 }
 
 /* More warps than there are filters to share would idle. */

@@ -25,14 +25,19 @@ static int64_t warps_of_group(const struct csrconv_block_tiling *t)
 
 /*
  * Longest first, a filter to each warp in turn, every other round backwards: a warp that got a long
- * one gets a short one next.
+ * one gets a short one next. In turn means a warp of each tile, then another of each, backwards
+ * again: tiles have equal work, too, where a warp has but one filter.
  */
-static void deal(const struct row *rows, int64_t count, int64_t warps, int64_t per_warp,
+static void deal(const struct row *rows, int64_t count, const struct csrconv_block_tiling *t,
                  int64_t *filter)
 {
+    const int64_t per_warp = csrconv_block_kernels[t->kernel].filters;
+    const int64_t warps = warps_of_group(t);
     for (int64_t i = 0; i < count; i++) {
-        const int64_t round = i / warps, at = i % warps;
-        const int64_t warp = round % 2 ? warps - 1 - at : at;
+        const int64_t round = i / warps;
+        const int64_t at = round % 2 ? warps - 1 - i % warps : i % warps;
+        const int64_t way = at / t->filter_tiles, tile = at % t->filter_tiles;
+        const int64_t warp = (way % 2 ? t->filter_tiles - 1 - tile : tile) * t->filter_ways + way;
         filter[warp * per_warp + round] = rows[i].filter;
     }
 }
@@ -68,7 +73,7 @@ static csrconv_status deal_groups(const struct csrconv_problem *problem,
             keep_order(rows, count, filter);
         } else {
             qsort(rows, (size_t)count, sizeof *rows, by_length);
-            deal(rows, count, warps, per_warp, filter);
+            deal(rows, count, tiling, filter);
         }
     }
     csrconv_release(memory, rows);

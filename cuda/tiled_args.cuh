@@ -3,13 +3,14 @@
 #define CSRCONV_CUDA_TILED_ARGS_CUH
 
 #include "epilogue.cuh"
+#include "products.cuh"
 
 extern "C" {
 #include "block_tiling.h"
 #include "row_streams.h"
 }
 
-enum { WARP = 32, BARRIER_FLOATS = 64, STREAM_PART = CSRCONV_STREAM_PART };
+enum { BARRIER_FLOATS = 64, STREAM_PART = CSRCONV_STREAM_PART };
 
 /* Everything that a launch needs; sizes of a block's own things are ints. */
 struct tiled_args {

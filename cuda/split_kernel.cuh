@@ -1,0 +1,99 @@
+/*
+ * The kernels of cuda_split. A block brings its list of nonzeros and its chunk of the input into
+ * shared memory at once, walks them as cuda_tiled does, and gives its sums away. Latency counts:
+ * launch, one trip to memory, the products, one exchange of sums. And as each instruction is
+ * fetched anew by each launch, at about three bytes a clock, code that is short: loops in place of
+ * straight lines, tables in place of index arithmetic.
+ */
+#ifndef CSRCONV_CUDA_SPLIT_KERNEL_CUH
+#define CSRCONV_CUDA_SPLIT_KERNEL_CUH
+
+#include "split_adding.cuh"
+#include "split_staging.cuh"
+
+/* A warp's quads, which lie in shared memory. */
+struct list_stream {
+    const int4 *at;
+
+    __device__ __forceinline__ int4 next()
+    {
+        return *at++;
+    }
+};
+
+/* The warp's filters, one after the other: products, and the sums given away. */
+template <int PIXELS, split_adding WAY>
+static __device__ __forceinline__ void walk(const split_args &a, int chunk, const int4 *list,
+                                            const float *stage, float4 *given)
+{
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    const int pixel_way = warp / a.filter_ways, way = warp - pixel_way * a.filter_ways;
+    const char *base = reinterpret_cast<const char *>(stage + pixel_way * PIXELS * WARP + lane);
+    list_stream stream = { list + start_of(list, way) };
+    in_hand<PIXELS> hand;
+    hand.quad = stream.next();
+    load_inputs(hand.inputs, base, hand.quad.x);
+#pragma unroll 1
+    for (int f = way * a.filters; f < (way + 1) * a.filters; f++) {
+        const int segment = segment_of(a, list, f);
+        const int place = segment & ((1 << CSRCONV_PLACE_BITS) - 1);
+        float sums[PIXELS] = {};
+        add_filter(sums, base, segment >> CSRCONV_PLACE_BITS, hand, stream);
+        give<PIXELS, WAY>(a, chunk, (pixel_way << a.place_shift) + place, sums, given);
+    }
+}
+
+template <int PIXELS, split_adding WAY>
+static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS, 1)
+    convolve_split(const __grid_constant__ split_args a)
+{
+    extern __shared__ __align__(16) int4 shared[];
+    int4 *list = shared, *outputs = list + a.list_quads;
+    float4 *given = reinterpret_cast<float4 *>(outputs + a.words / 4);
+    float *stage =
+        reinterpret_cast<float *>(given + (WAY == IN_PASS ? 0 : a.share * a.chunks * WARP));
+    const split_place b = place_of(a, a.chunks);
+    let_next_begin();
+    if (WAY == IN_CLUSTER)
+        cluster_arrive_first();
+    copy_quads(list_of(a, b), list, a.list_quads);
+    copy_quads(reinterpret_cast<const int4 *>(a.outputs) + b.tile * (a.words / 4), outputs,
+               a.words / 4);
+    csrconv::copies_commit();
+    const filler f = filler_of(a, b);
+    for (int i = threadIdx.x; i < a.words; i += blockDim.x)
+        stage[a.zeros + i] = 0.0F;
+    wait_for_previous();
+    fill_patch(a, b, f, stage);
+    csrconv::copies_wait();
+    __syncthreads();
+    if (WAY == IN_CLUSTER)
+        cluster_wait(); /* all blocks of the cluster are there to be given sums */
+    walk<PIXELS, WAY>(a, b.chunk, list, stage, given);
+    if (WAY == IN_CLUSTER) {
+        cluster_arrive();
+        cluster_wait();
+        add_given(a, b, list, reinterpret_cast<const int32_t *>(outputs), given);
+    }
+}
+
+/* The second kernel: a thread for each lane's unit of a tile. */
+static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS)
+    add_chunks(const __grid_constant__ split_args a)
+{
+    const int64_t items = static_cast<int64_t>(a.units) * WARP;
+    const int64_t tile = static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x;
+    const split_place b = place_of(a, 1);
+    let_next_begin();
+    wait_for_previous();
+    for (int64_t i = threadIdx.x; i < items; i += blockDim.x) {
+        const float4 *partial = a.partial + tile * a.chunks * items + i;
+        float4 sum = *partial;
+        for (int chunk = 1; chunk < a.chunks; chunk++)
+            add_to(sum, partial[chunk * items]);
+        store_unit(a, b, list_of(a, b), a.outputs + static_cast<int64_t>(b.tile) * a.words,
+                   static_cast<int>(i / WARP), static_cast<int>(i % WARP), sum);
+    }
+}
+
+#endif

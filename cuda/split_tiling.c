@@ -1,0 +1,210 @@
+#include "split_tiling.h"
+
+#include "chunk_lists.h"
+#include "split_cost.h"
+#include "status.h"
+#include "tile_search.h"
+#include "tile_tables.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { WARP = 32, MOST_RESIDENT = 2, REGISTERS = 65536 };
+
+static const int64_t quad_bytes = (int64_t)sizeof(struct csrconv_quad);
+static const int64_t unit_bytes = (int64_t)WARP * CSRCONV_UNIT_PIXELS * (int64_t)sizeof(float);
+static const int64_t reserved_bytes = 1024; /* of each block, by the system */
+
+struct kernel_size {
+    int filters, pixels;
+};
+
+#define ENTRY(filters, pixels) { filters, pixels },
+static const struct kernel_size kernels[] = { CSRCONV_EACH_SPLIT_SIZE(ENTRY) };
+#undef ENTRY
+
+struct search {
+    const struct csrconv_problem *problem;
+    const struct csrconv_split_machine *machine;
+    struct csrconv_split_work work;
+    double spare;
+    csrconv_split_tiling_visit visit;
+    void *context;
+    struct csrconv_split_tiling tiling; /* the one that is considered */
+    int64_t found;
+};
+
+static int64_t round_up_quotient(int64_t a, int64_t b)
+{
+    return (a - 1) / b + 1;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The place of a kernel in the list of all. */
+static int block_kernel(const struct kernel_size *size)
+{
+    int i = 0;
+    while (csrconv_block_kernels[i].filters != size->filters ||
+           csrconv_block_kernels[i].pixels != size->pixels)
+        i++;
+    return i;
+}
+
+/* Half a quad for each nonzero, one more for each filter, and each warp's last. */
+static int64_t expected_quads(const struct search *s, const struct csrconv_block_tiling *t)
+{
+    const double filters = csrconv_block_kernels[t->kernel].filters;
+    const double nonzeros = csrconv_split_block_nonzeros(&s->work, t);
+    const double quads = 0.5 * nonzeros + (double)t->filter_ways * (filters + 1.0);
+    return csrconv_chunk_list_head(t) + (int64_t)ceil(quads * s->spare);
+}
+
+/* The list, the sums that other blocks give, where outputs go, the patch and zeros behind it. */
+static int64_t needed_bytes(const struct csrconv_split_tiling *split)
+{
+    const struct csrconv_block_tiling *t = &split->block;
+    const bool is_given = split->adder == CSRCONV_ADD_IN_CLUSTER || t->stages == 1;
+    return split->list_quads * quad_bytes +
+           (is_given ? csrconv_split_share(t) * t->stages * unit_bytes : 0) +
+           csrconv_block_words(t) * (int64_t)sizeof(int32_t) +
+           t->stage_floats * (int64_t)sizeof(float);
+}
+
+/*
+ * No more blocks than planned find room on a multiprocessor: those of the next kernel, which begins
+ * early, would crowd where a block has ended first, and slow one another down.
+ */
+static bool lay_out(struct search *s)
+{
+    struct csrconv_split_tiling *split = &s->tiling;
+    struct csrconv_block_tiling *t = &split->block;
+    const int64_t words = csrconv_block_words(t);
+    const int64_t beyond = 2 * words - t->patch.span + 3;
+    const int64_t all = s->machine->block.processor_shared;
+    t->stage_floats = (t->stage_channels * t->patch.channel + beyond) / 4 * 4;
+    t->zeros = t->stage_floats - words;
+    split->list_quads = expected_quads(s, t);
+    t->shared_bytes = larger(needed_bytes(split), all / (t->residents + 1));
+    return t->shared_bytes <=
+           smaller(all / t->residents - reserved_bytes, s->machine->block.block_shared);
+}
+
+static void consider_chunks(struct search *s, int64_t chunks)
+{
+    struct csrconv_block_tiling *t = &s->tiling.block;
+    const int64_t channels = s->problem->shape.group_channels;
+    const int64_t threads = WARP * t->filter_ways * t->pixel_ways;
+    t->stages = chunks;
+    t->stage_channels = round_up_quotient(channels, chunks);
+    t->blocks = s->problem->shape.g.groups * t->filter_tiles * t->image_tiles * t->row_tiles *
+                t->column_tiles * chunks;
+    for (t->residents = MOST_RESIDENT; t->residents >= 1; t->residents--) {
+        if (threads * CSRCONV_SPLIT_REGISTERS * t->residents > REGISTERS || !lay_out(s))
+            continue;
+        t->us = csrconv_split_cost_us(&s->work, s->machine, &s->tiling);
+        s->visit(s->context, &s->tiling);
+        s->found++;
+        return;
+    }
+}
+
+/* No chunk is left without channels. */
+static bool is_even(int64_t channels, int64_t chunks)
+{
+    return (chunks - 1) * round_up_quotient(channels, chunks) < channels;
+}
+
+static void consider_tile(void *context, const struct csrconv_patch *patch)
+{
+    struct search *s = context;
+    const struct csrconv_shape *shape = &s->problem->shape;
+    struct csrconv_block_tiling *t = &s->tiling.block;
+    t->patch = *patch;
+    t->filter_tiles = round_up_quotient(shape->group_filters, csrconv_block_filters(t));
+    t->image_tiles = csrconv_image_tiles(shape, patch);
+    t->row_tiles = csrconv_row_tiles(shape, patch);
+    t->column_tiles = csrconv_column_tiles(shape, patch);
+    if (csrconv_tile_sources(shape, patch) < 0)
+        return;
+    for (int64_t chunks = 1; chunks <= CSRCONV_MOST_CHUNKS; chunks++)
+        if (is_even(shape->group_channels, chunks))
+            consider_chunks(s, chunks);
+}
+
+static void consider_kernel(struct search *s, int kernel)
+{
+    const struct csrconv_shape *shape = &s->problem->shape;
+    const int64_t filters = csrconv_block_kernels[kernel].filters;
+    struct csrconv_block_tiling *t = &s->tiling.block;
+    if (filters > 1 && filters / 2 >= shape->group_filters)
+        return;
+    for (int64_t warps = 2; warps <= CSRCONV_SPLIT_THREADS / WARP; warps *= 2)
+        for (int64_t pixel_ways = 1; pixel_ways <= warps; pixel_ways *= 2) {
+            *t = (struct csrconv_block_tiling){ .kernel = kernel,
+                                                .filter_ways = warps / pixel_ways,
+                                                .pixel_ways = pixel_ways,
+                                                .ring = 1 };
+            if ((t->filter_ways - 1) * filters < shape->group_filters)
+                csrconv_tile_each(shape, csrconv_block_words(t), 1, consider_tile, s);
+        }
+}
+
+/* Where windows are so far apart that 32 of them do not fit: fewer outputs in a tile. */
+static void consider_small_tiles(struct search *s)
+{
+    for (int64_t outputs = WARP / 2; outputs >= 1 && !s->found; outputs /= 2) {
+        s->tiling.block =
+            (struct csrconv_block_tiling){ .filter_ways = 4, .pixel_ways = 1, .ring = 1 };
+        csrconv_tile_each(&s->problem->shape, outputs, 1, consider_tile, s);
+    }
+}
+
+int64_t csrconv_split_tiling_each(const struct csrconv_problem *problem,
+                                  const struct csrconv_split_machine *machine, double spare,
+                                  csrconv_split_tiling_visit visit, void *context)
+{
+    struct search s = { .problem = problem,
+                        .machine = machine,
+                        .spare = spare,
+                        .visit = visit,
+                        .context = context,
+                        .tiling.adder = machine->adder };
+    csrconv_split_work_init(problem, &s.work);
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        consider_kernel(&s, block_kernel(&kernels[i]));
+    if (!s.found)
+        consider_small_tiles(&s);
+    return s.found;
+}
+
+static void keep_best(void *context, const struct csrconv_split_tiling *tiling)
+{
+    struct csrconv_split_tiling *best = context;
+    if (best->block.us == 0.0 || tiling->block.us < best->block.us)
+        *best = *tiling;
+}
+
+csrconv_status csrconv_split_tiling_choose(const struct csrconv_problem *problem,
+                                           const struct csrconv_split_machine *machine,
+                                           double spare, struct csrconv_split_tiling *tiling)
+{
+    const csrconv_geometry *g = &problem->shape.g;
+    tiling->block.us = 0.0;
+    if (csrconv_split_tiling_each(problem, machine, spare, keep_best, tiling))
+        return CSRCONV_OK;
+    return csrconv_fail(CSRCONV_NOT_SUPPORTED,
+                        "an eighth of %" PRId64 " channels, in windows of %" PRId64 " x %" PRId64
+                        " with dilation %" PRId64 " x %" PRId64 ", and their weights do not fit "
+                        "into %" PRId64 " bytes of shared memory",
+                        problem->shape.group_channels, g->kernel_h, g->kernel_w, g->dilation_h,
+                        g->dilation_w, machine->block.block_shared);
+}

@@ -1,0 +1,82 @@
+/*
+ * How cuda_split cuts a convolution of few images so that all multiprocessors have work: host code,
+ * without a call of CUDA's.
+ *
+ * A block computes the filters of filter_ways warps for one tile of outputs over one chunk of the
+ * input channels; the blocks of all chunks then add up what they have. In a csrconv_block_tiling
+ * of it, stages are chunks, of which a block holds its one (ring = 1), and no warp only stages.
+ */
+#ifndef CSRCONV_CUDA_SPLIT_TILING_H
+#define CSRCONV_CUDA_SPLIT_TILING_H
+
+#include "block_tiling.h"
+
+/*
+ * The members of csrconv_block_kernels that are considered. Filters of a warp come one after the
+ * other; only the outputs of a lane make another kernel.
+ */
+/* clang-format off */
+#define CSRCONV_EACH_SPLIT_SIZE(SIZE) \
+    SIZE(1, 1) SIZE(1, 2) SIZE(1, 4) SIZE(1, 8) SIZE(2, 4) SIZE(2, 7) SIZE(2, 8) SIZE(2, 14) \
+    SIZE(2, 16) SIZE(4, 2) SIZE(4, 4) SIZE(4, 7) SIZE(4, 8) SIZE(4, 14) SIZE(8, 1) SIZE(8, 2) \
+    SIZE(8, 4) SIZE(8, 7) SIZE(8, 8)
+#define CSRCONV_EACH_SPLIT_KERNEL(KERNEL) \
+    KERNEL(1) KERNEL(2) KERNEL(4) KERNEL(7) KERNEL(8) KERNEL(14) KERNEL(16)
+/* clang-format on */
+
+enum {
+    CSRCONV_SPLIT_THREADS = 512, /* of a block, at the most */
+    CSRCONV_SPLIT_REGISTERS = 128,
+    CSRCONV_MOST_CHUNKS = 8, /* blocks of a cluster, as every GPU with clusters has them */
+    CSRCONV_UNIT_PIXELS = 4  /* outputs that a lane gives away at once */
+};
+
+/* Who adds the chunks' sums, always in the order of the chunks. */
+enum csrconv_split_adder {
+    CSRCONV_ADD_IN_CLUSTER, /* the blocks, each a share, through one another's shared memory */
+    CSRCONV_ADD_IN_PASS     /* a second kernel, from the workspace */
+};
+
+struct csrconv_split_machine {
+    struct csrconv_block_machine block;
+    enum csrconv_split_adder adder;
+    /* Of clusters of so many blocks, as many as run at once if each has multiprocessors for itself.
+     */
+    int64_t clusters[CSRCONV_MOST_CHUNKS + 1];
+};
+
+struct csrconv_split_tiling {
+    struct csrconv_block_tiling block;
+    enum csrconv_split_adder adder;
+    int64_t list_quads; /* that a block's list may have */
+};
+
+/* Quadruples of sums that the 32 lanes of a block's warps have: F * ceil(P / 4) for each warp. */
+static inline int64_t csrconv_split_units(const struct csrconv_block_tiling *t)
+{
+    const struct csrconv_block_kernel *k = &csrconv_block_kernels[t->kernel];
+    return t->filter_ways * t->pixel_ways * k->filters *
+           ((k->pixels - 1) / CSRCONV_UNIT_PIXELS + 1);
+}
+
+/* Of these, how many one block of a cluster adds. */
+static inline int64_t csrconv_split_share(const struct csrconv_block_tiling *t)
+{
+    return (csrconv_split_units(t) - 1) / t->stages + 1;
+}
+
+/* Told each tiling that fits, in no order. */
+typedef void (*csrconv_split_tiling_visit)(void *context,
+                                           const struct csrconv_split_tiling *tiling);
+
+/* Visits every tiling whose list may have `spare` times the quads expected; returns how many. */
+int64_t csrconv_split_tiling_each(const struct csrconv_problem *problem,
+                                  const struct csrconv_split_machine *machine, double spare,
+                                  csrconv_split_tiling_visit visit, void *context);
+
+/* The one with the least estimated time; CSRCONV_NOT_SUPPORTED if nothing fits. */
+csrconv_status csrconv_split_tiling_choose(const struct csrconv_problem *problem,
+                                           const struct csrconv_split_machine *machine,
+                                           double spare, struct csrconv_split_tiling *tiling);
+
+#endif

@@ -1,0 +1,292 @@
+/*
+ * What host code prepares for cuda_split, run on the CPU: blocks fill their patches word by word,
+ * their warps walk the lists as the kernel does, quadruples of sums go where the kernel gives them,
+ * and every output must come out once and right.
+ */
+#include "layer_fixture.h"
+
+#include "chunk_lists.h"
+#include "split_tiling.h"
+#include "tile_tables.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 300, KEPT = 6, LARGE = 227 * 1024, LANES = CSRCONV_LANES };
+
+static const struct csrconv_split_machine machines[] = {
+    { { 132, LARGE, 228 * 1024, 1.98 },
+      CSRCONV_ADD_IN_CLUSTER,
+      { 0, 132, 66, 43, 32, 26, 20, 16, 14 } },
+    { { 40, 64 * 1024, 64 * 1024, 1.5 }, CSRCONV_ADD_IN_PASS, { 0 } },
+    { { 3, 6 * 1024, 9 * 1024, 1.0 }, CSRCONV_ADD_IN_PASS, { 0 } }, /* no such GPU: small */
+};
+
+static const double spare = 4.0; /* of these small lists */
+
+/* A block at work: its tile, its chunk, and its shared memory. */
+struct block {
+    const struct layer_data *data;
+    const struct csrconv_split_tiling *split;
+    const struct csrconv_chunk_lists *lists;
+    const struct csrconv_tile_tables *tables;
+    int64_t filter_tile, chunk, tile, image; /* tile: of an image's plane */
+    float *stage;
+    float *units; /* of all chunks: chunk, unit, lane, output */
+};
+
+static const struct csrconv_block_kernel *kernel_of(const struct block *b)
+{
+    return &csrconv_block_kernels[b->split->block.kernel];
+}
+
+static const uint32_t *list_of(const struct block *b)
+{
+    return b->lists->quads[(b->filter_tile * b->split->block.stages + b->chunk) * b->lists->pitch]
+        .word;
+}
+
+/* The words of a channel as threads fill them. */
+static void fill_channel(const struct block *b, int64_t channel, float *stage)
+{
+    const struct csrconv_shape *shape = &b->data->problem.shape;
+    const int64_t words = b->split->block.patch.channel, stride = shape->g.in_batch_stride;
+    const int32_t *source = b->tables->source + b->tile * words;
+    for (int64_t word = 0; word < words; word++) {
+        const int64_t image = b->image + source[word] / stride, within = source[word] % stride;
+        stage[word] = 0.0F;
+        if (source[word] < 0 || image >= shape->g.batch)
+            continue;
+        assert_in_range(within, 0, shape->plane - 1);
+        stage[word] = b->data->in[image * stride + channel * shape->plane + within];
+    }
+}
+
+/* Words that no thread fills hold what may not come into a result. */
+static void fill_stage(const struct block *b)
+{
+    const struct csrconv_block_tiling *t = &b->split->block;
+    const struct csrconv_shape *shape = &b->data->problem.shape;
+    const int64_t group = b->filter_tile / t->filter_tiles;
+    for (int64_t i = 0; i < t->stage_floats; i++)
+        b->stage[i] = i < t->zeros ? NAN : 0.0F;
+    for (int64_t i = 0; i < t->stage_channels; i++) {
+        const int64_t channel = b->chunk * t->stage_channels + i;
+        if (channel < shape->group_channels)
+            fill_channel(b, group * shape->group_channels + channel,
+                         b->stage + i * t->patch.channel);
+    }
+}
+
+static void add(const struct block *b, float *sums, int64_t first_word, const uint32_t *pair)
+{
+    float value;
+    memcpy(&value, pair + 1, sizeof value);
+    assert_int_equal(pair[0] % sizeof(float), 0);
+    for (int64_t i = 0; i < kernel_of(b)->pixels * LANES; i++) {
+        const int64_t at = (int64_t)(pair[0] / sizeof(float)) + first_word + i;
+        assert_in_range(at, 0, b->split->block.stage_floats - 1);
+        sums[i] += value * b->stage[at];
+    }
+}
+
+/* The sums of one filter of a warp, given away four of a lane at a time. */
+static void give(const struct block *b, int64_t warp, int f, const float *sums)
+{
+    const struct csrconv_block_tiling *t = &b->split->block;
+    const int64_t way = warp % t->filter_ways, places = csrconv_block_filters(t);
+    const uint32_t place = list_of(b)[t->filter_ways + way * kernel_of(b)->filters + f] &
+                           ((1 << CSRCONV_PLACE_BITS) - 1);
+    const int pixels = kernel_of(b)->pixels, of_filter = (pixels - 1) / 4 + 1;
+    const int64_t all = csrconv_split_units(t);
+    for (int j = 0; j < pixels; j++) {
+        const int64_t unit = (warp / t->filter_ways * places + place) * of_filter + j / 4;
+        float *to = b->units + (b->chunk * all + unit) * LANES * 4 + j % 4;
+        assert_in_range(unit, 0, all - 1);
+        for (int64_t lane = 0; lane < LANES; lane++)
+            to[lane * 4] = sums[j * LANES + lane];
+    }
+}
+
+static void run_warp(const struct block *b, int64_t warp)
+{
+    const struct csrconv_block_tiling *t = &b->split->block;
+    const int64_t way = warp % t->filter_ways, words = kernel_of(b)->pixels * LANES;
+    const int64_t first_word = warp / t->filter_ways * words;
+    const uint32_t *list = list_of(b), *quad = list + list[way] * 4;
+    const uint32_t *segments = list + t->filter_ways + way * kernel_of(b)->filters;
+    float *sums = malloc((size_t)words * sizeof *sums);
+    for (int f = 0; f < kernel_of(b)->filters; f++) {
+        memset(sums, 0, (size_t)words * sizeof *sums);
+        for (uint32_t n = segments[f] >> CSRCONV_PLACE_BITS; n > 0; n--, quad += 4) {
+            add(b, sums, first_word, quad);
+            add(b, sums, first_word, quad + 2);
+        }
+        give(b, warp, f, sums);
+    }
+    /* What the last look ahead loads lies in the list, and in the stage. */
+    assert_true(quad + 4 <= list + b->lists->pitch * 4);
+    assert_in_range(quad[0] / sizeof(float) + (uint64_t)(first_word + words), 0, t->stage_floats);
+    free(sums);
+}
+
+/* One output of a unit: added over the chunks in their order, and stored where it belongs. */
+static void store(const struct block *b, int64_t unit, int64_t lane, int i)
+{
+    const struct csrconv_block_tiling *t = &b->split->block;
+    const struct csrconv_shape *shape = &b->data->problem.shape;
+    const int pixels = kernel_of(b)->pixels;
+    const int of_filter = (pixels - 1) / 4 + 1, j = (int)(unit % of_filter) * 4 + i;
+    const int64_t places = csrconv_block_filters(t), row = unit / of_filter;
+    const int32_t filter = (int32_t)list_of(b)[t->filter_ways + places + row % places];
+    const int64_t word = (row / places * pixels + j) * LANES + lane;
+    const int64_t output = b->tables->output[b->tile * csrconv_block_words(t) + word];
+    const int64_t n = b->image + output / shape->g.out_batch_stride;
+    const int64_t pixel = output % shape->g.out_batch_stride;
+    float sum = 0.0F;
+    if (j >= pixels || filter < 0 || output < 0 || n >= shape->g.batch)
+        return;
+    for (int64_t chunk = 0; chunk < t->stages; chunk++)
+        sum += b->units[((chunk * csrconv_split_units(t) + unit) * LANES + lane) * 4 + i];
+    layer_store(b->data, n, filter, pixel / shape->out_w, pixel % shape->out_w, sum);
+}
+
+/* All chunks of a tile. */
+static void run_tile(struct block *b)
+{
+    const struct csrconv_block_tiling *t = &b->split->block;
+    const int64_t units = csrconv_split_units(t);
+    for (b->chunk = 0; b->chunk < t->stages; b->chunk++) {
+        fill_stage(b);
+        for (int64_t warp = 0; warp < t->filter_ways * t->pixel_ways; warp++)
+            run_warp(b, warp);
+    }
+    b->chunk = 0;
+    for (int64_t i = 0; i < units * LANES * 4; i++)
+        store(b, i / 4 / LANES, i / 4 % LANES, (int)(i % 4));
+}
+
+static void run_tiles(struct block *b)
+{
+    const struct csrconv_block_tiling *t = &b->split->block;
+    const int64_t filter_tiles = b->data->problem.shape.g.groups * t->filter_tiles;
+    const int64_t tiles = t->image_tiles * t->row_tiles * t->column_tiles;
+    assert_int_equal(t->blocks, filter_tiles * tiles * t->stages);
+    for (int64_t i = 0; i < tiles * filter_tiles; i++) {
+        const int64_t plane_tiles = t->row_tiles * t->column_tiles;
+        b->filter_tile = i / tiles;
+        b->tile = i % tiles % plane_tiles;
+        b->image = i % tiles / plane_tiles * t->patch.images;
+        run_tile(b);
+    }
+}
+
+static void check_limits(const struct csrconv_split_machine *machine,
+                         const struct csrconv_split_tiling *split)
+{
+    const struct csrconv_block_tiling *t = &split->block;
+    const int64_t threads = LANES * t->filter_ways * t->pixel_ways;
+    assert_true(t->shared_bytes <= machine->block.block_shared);
+    assert_true(t->residents * t->shared_bytes <= machine->block.processor_shared);
+    assert_in_range(threads, LANES, CSRCONV_SPLIT_THREADS);
+    assert_true(t->patch.span <= csrconv_block_words(t));
+    assert_in_range(t->stages, 1, CSRCONV_MOST_CHUNKS);
+    assert_true(csrconv_split_share(t) * t->stages >= csrconv_split_units(t));
+    assert_true(t->us > 0.0);
+}
+
+static void check_tiling(const struct csrconv_split_machine *machine, struct layer_data *d,
+                         const struct csrconv_split_tiling *split)
+{
+    const struct csrconv_block_tiling *t = &split->block;
+    const int64_t units = csrconv_split_units(t) * t->stages;
+    struct csrconv_memory memory;
+    struct csrconv_chunk_lists lists;
+    struct csrconv_tile_tables tables;
+    struct block b = { .data = d,
+                       .split = split,
+                       .lists = &lists,
+                       .tables = &tables,
+                       .stage = malloc((size_t)t->stage_floats * sizeof(float)),
+                       .units = malloc((size_t)(units * LANES * 4) * sizeof(float)) };
+    check_limits(machine, split);
+    assert_ok(csrconv_memory_init(&memory, NULL));
+    assert_ok(csrconv_chunk_lists_make(&d->problem, t, &memory, &lists));
+    assert_ok(csrconv_tile_tables_make(&d->problem.shape, &t->patch, csrconv_block_words(t),
+                                       &memory, &tables));
+    layer_clear(d);
+    run_tiles(&b);
+    layer_check(d);
+    csrconv_tile_tables_free(&memory, &tables);
+    csrconv_chunk_lists_free(&memory, &lists);
+    free(b.units);
+    free(b.stage);
+}
+
+/* Some of the tilings, spread over all: the one that each visit replaces is drawn. */
+struct kept {
+    struct random_state *random;
+    int64_t seen;
+    struct csrconv_split_tiling tilings[KEPT];
+};
+
+static void keep_some(void *context, const struct csrconv_split_tiling *tiling)
+{
+    struct kept *kept = context;
+    const int64_t at = kept->seen < KEPT ? kept->seen : random_between(kept->random, 0, kept->seen);
+    if (at < KEPT)
+        kept->tilings[at] = *tiling;
+    kept->seen++;
+}
+
+static void check_layer(const struct csrconv_split_machine *machine, struct layer_data *d,
+                        struct random_state *random)
+{
+    struct kept kept = { .random = random };
+    struct csrconv_split_tiling best;
+    const csrconv_status status = csrconv_split_tiling_choose(&d->problem, machine, spare, &best);
+    csrconv_split_tiling_each(&d->problem, machine, spare, keep_some, &kept);
+    assert_int_equal(status, kept.seen ? CSRCONV_OK : CSRCONV_NOT_SUPPORTED);
+    if (!status)
+        check_tiling(machine, d, &best);
+    for (int64_t i = 0; i < kept.seen && i < KEPT; i++)
+        check_tiling(machine, d, &kept.tilings[i]);
+}
+
+static void blocks_make_the_convolution(void **state)
+{
+    struct random_state random;
+    (void)state;
+    random_seed(&random, 6);
+    for (int i = 0; i < ROUNDS; i++) {
+        struct layer_data d;
+        layer_make(&random, &d);
+        check_layer(&machines[i % COUNT_OF(machines)], &d, &random);
+        layer_free(&d);
+    }
+}
+
+static void one_image_fills_the_gpu(void **state)
+{
+    const csrconv_geometry g = geometry_of(256, 14, 14, 256, 3, 3);
+    struct csrconv_problem problem = { 0 };
+    struct csrconv_split_tiling tiling;
+    csrconv_weights *weights = weights_of(&g);
+    (void)state;
+    problem.weights = weights;
+    assert_ok(csrconv_shape_init(&problem.shape, &g));
+    assert_ok(csrconv_split_tiling_choose(&problem, &machines[0], 1.1, &tiling));
+    assert_in_range(tiling.block.blocks, 90, 264);
+    assert_true(tiling.block.stages > 1);
+    csrconv_weights_destroy(&weights);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_make_the_convolution),
+        cmocka_unit_test(one_image_fills_the_gpu),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
