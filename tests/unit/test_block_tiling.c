@@ -2,7 +2,7 @@
  * What host code prepares for cuda_tiled, run on the CPU: blocks stage patches of random layers,
  * their warps walk the streams as the kernel does, and every output must come out once and right.
  */
-#include "tile_fixture.h"
+#include "exact_layer.h"
 
 #include "block_tiling.h"
 #include "row_streams.h"
@@ -19,60 +19,9 @@ static const struct csrconv_block_machine machines[] = {
     { 3, 6 * 1024, 9 * 1024, 1.0 }, /* no such GPU: small, so that stages and tiles are */
 };
 
-/* A layer with small whole numbers, so that sums are exact in any order. */
-struct layer_data {
-    struct csrconv_problem problem;
-    const struct csrconv_block_machine *machine;
-    float *in, *out, *want;
-    int64_t in_floats, out_floats;
-};
-
-/* An input element; zero outside the image. */
-static float input_at(const struct layer_data *d, int64_t n, int64_t c, int64_t y, int64_t x)
-{
-    const csrconv_geometry *g = &d->problem.shape.g;
-    if (y < 0 || y >= g->height || x < 0 || x >= g->width)
-        return 0.0F;
-    return d->in[n * g->in_batch_stride + (c * g->height + y) * g->width + x];
-}
-
-/* Plain loops over the CSR rows. */
-static float convolve_one(const struct layer_data *d, int64_t n, int64_t m, int64_t y, int64_t x)
-{
-    const struct csrconv_shape *shape = &d->problem.shape;
-    const csrconv_geometry *g = &shape->g;
-    const struct csrconv_weights *w = d->problem.weights;
-    const int64_t first_channel = m / shape->group_filters * shape->group_channels;
-    float sum = 0.0F;
-    for (int64_t i = w->indptr[m]; i < w->indptr[m + 1]; i++) {
-        const int64_t s = w->indices[i] % g->kernel_w;
-        const int64_t r = w->indices[i] / g->kernel_w % g->kernel_h;
-        const int64_t c = first_channel + w->indices[i] / (g->kernel_w * g->kernel_h);
-        sum += w->values[i] * input_at(d, n, c, y * g->stride_h - g->pad_top + r * g->dilation_h,
-                                       x * g->stride_w - g->pad_left + s * g->dilation_w);
-    }
-    return sum;
-}
-
-static void fill(struct layer_data *d, struct random_state *random)
-{
-    const struct csrconv_shape *shape = &d->problem.shape;
-    const csrconv_geometry *g = &shape->g;
-    float *values = d->problem.weights->values;
-    for (int64_t i = 0; i < csrconv_nonzeros(d->problem.weights); i++)
-        values[i] = (float)random_between(random, 1, 7);
-    for (int64_t i = 0; i < d->in_floats; i++)
-        d->in[i] = (float)random_between(random, -8, 8);
-    for (int64_t n = 0; n < g->batch; n++)
-        for (int64_t m = 0; m < g->filters; m++)
-            for (int64_t i = 0; i < shape->out_plane; i++)
-                d->want[n * g->out_batch_stride + m * shape->out_plane + i] =
-                    convolve_one(d, n, m, i / shape->out_w, i % shape->out_w);
-}
-
 /* A block at work: its tile, its place, and one stage of shared memory. */
 struct block {
-    const struct layer_data *data;
+    const struct exact_layer *data;
     const struct csrconv_block_tiling *tiling;
     const struct csrconv_row_streams *streams;
     const int32_t *places, *row_phases, *column_phases;
@@ -102,7 +51,7 @@ static void stage_row(const struct block *b, float *channel, int64_t c, int64_t 
             assert_in_range(at, 0, p->plane * p->row_phases * p->column_phases - 1);
             /* A copy stays inside the input's row. */
             assert_in_range(left + x + i, 0, g->width - 1);
-            channel[at] = input_at(b->data, b->image + image, c, iy, left + x + i);
+            channel[at] = exact_layer_input(b->data, b->image + image, c, iy, left + x + i);
         }
 }
 
@@ -208,12 +157,13 @@ static void run_blocks(struct block *b)
     }
 }
 
-static void check_limits(const struct layer_data *d, const struct csrconv_block_tiling *t)
+static void check_limits(const struct csrconv_block_machine *machine,
+                         const struct csrconv_block_tiling *t)
 {
     const struct csrconv_block_kernel *k = &csrconv_block_kernels[t->kernel];
     const int64_t threads = 32 * (t->filter_ways * t->pixel_ways + t->producers);
-    assert_true(t->shared_bytes <= d->machine->block_shared);
-    assert_true(t->residents * t->shared_bytes <= d->machine->processor_shared);
+    assert_true(t->shared_bytes <= machine->block_shared);
+    assert_true(t->residents * t->shared_bytes <= machine->processor_shared);
     assert_true(threads <= k->most_threads);
     assert_true(threads * k->registers * t->residents <= 65536);
     assert_in_range(t->ring, 1, t->stages);
@@ -221,7 +171,8 @@ static void check_limits(const struct layer_data *d, const struct csrconv_block_
     assert_true(t->us > 0.0);
 }
 
-static void check_tiling(struct layer_data *d, const struct csrconv_block_tiling *tiling)
+static void check_tiling(struct exact_layer *d, const struct csrconv_block_machine *machine,
+                         const struct csrconv_block_tiling *tiling)
 {
     const csrconv_geometry *g = &d->problem.shape.g;
     const int64_t words = csrconv_block_words(tiling);
@@ -238,18 +189,15 @@ static void check_tiling(struct layer_data *d, const struct csrconv_block_tiling
                        .column_phases = phases + g->stride_h,
                        .stage = malloc((size_t)tiling->stage_floats * sizeof(float)),
                        .sums = malloc((size_t)(lists * words) * sizeof(float)) };
-    check_limits(d, tiling);
+    check_limits(machine, tiling);
     assert_ok(csrconv_memory_init(&memory, NULL));
     assert_ok(csrconv_row_streams_make(&d->problem, tiling, &memory, &streams));
     csrconv_patch_places(&tiling->patch, words, places);
     csrconv_patch_row_phases(&d->problem.shape, &tiling->patch, phases);
     csrconv_patch_column_phases(&d->problem.shape, &tiling->patch, phases + g->stride_h);
-    for (int64_t i = 0; i < d->out_floats; i++)
-        d->out[i] = NAN;
+    exact_layer_clear(d);
     run_blocks(&b);
-    for (int64_t n = 0; n < g->batch; n++)
-        assert_memory_equal(d->out + n * g->out_batch_stride, d->want + n * g->out_batch_stride,
-                            (size_t)d->problem.shape.out_image * sizeof(float));
+    exact_layer_check(d);
     csrconv_row_streams_free(&memory, &streams);
     free(b.sums);
     free(b.stage);
@@ -273,17 +221,18 @@ static void keep_some(void *context, const struct csrconv_block_tiling *tiling)
     kept->seen++;
 }
 
-static void check_layer(struct layer_data *d, struct random_state *random)
+static void check_layer(struct exact_layer *d, const struct csrconv_block_machine *machine,
+                        struct random_state *random)
 {
     struct kept kept = { .random = random };
     struct csrconv_block_tiling best;
-    const csrconv_status status = csrconv_block_tiling_choose(&d->problem, d->machine, &best);
-    csrconv_block_tiling_each(&d->problem, d->machine, keep_some, &kept);
+    const csrconv_status status = csrconv_block_tiling_choose(&d->problem, machine, &best);
+    csrconv_block_tiling_each(&d->problem, machine, keep_some, &kept);
     assert_int_equal(status, kept.seen ? CSRCONV_OK : CSRCONV_NOT_SUPPORTED);
     if (!status)
-        check_tiling(d, &best);
+        check_tiling(d, machine, &best);
     for (int64_t i = 0; i < kept.seen && i < KEPT; i++)
-        check_tiling(d, &kept.tilings[i]);
+        check_tiling(d, machine, &kept.tilings[i]);
 }
 
 static void blocks_make_the_convolution(void **state)
@@ -294,20 +243,11 @@ static void blocks_make_the_convolution(void **state)
     for (int i = 0; i < ROUNDS; i++) {
         const csrconv_geometry g = random_geometry(&random);
         csrconv_weights *weights = random_weights(&random, &g);
-        struct layer_data d = { .problem.weights = weights,
-                                .machine = &machines[i % COUNT_OF(machines)] };
-        assert_ok(csrconv_shape_init(&d.problem.shape, &g));
+        struct exact_layer d = { .problem.weights = weights };
         d.problem.without.row_order = i % 5 == 4;
-        d.in_floats = g.batch * d.problem.shape.g.in_batch_stride;
-        d.out_floats = g.batch * d.problem.shape.g.out_batch_stride;
-        d.in = malloc((size_t)d.in_floats * sizeof(float));
-        d.out = malloc((size_t)d.out_floats * sizeof(float));
-        d.want = malloc((size_t)d.out_floats * sizeof(float));
-        fill(&d, &random);
-        check_layer(&d, &random);
-        free(d.want);
-        free(d.out);
-        free(d.in);
+        exact_layer_init(&d, &g, &random);
+        check_layer(&d, &machines[i % COUNT_OF(machines)], &random);
+        exact_layer_free(&d);
         csrconv_weights_destroy(&weights);
     }
 }
