@@ -1,6 +1,6 @@
 /*
- * Weights compiled into code: each panel of filters is a kernel of its own, straight-line code in
- * which weights are immediates, so that one input loaded feeds all the filters that want it.
+ * Weights compiled into code: for each panel of filters straight-line code in which weights are
+ * immediates, so that one input loaded feeds all the filters that want it.
  * jit/jit_tiling.h says how a convolution is cut, jit/jit_schedule.h what the code does,
  * jit/jit_ptx.c prints it.
  */
@@ -18,7 +18,7 @@ enum { LEAST_CAPABILITY = 90 }; /* bulk copies, and barriers that count their by
 
 struct jit {
     struct csrconv_jit_image *image;
-    cudaLibrary_t *libraries; /* of each panel, as far as they are loaded */
+    cudaLibrary_t *libraries; /* of each kernel, as far as they are loaded */
     cudaKernel_t *kernels;
 };
 
@@ -59,7 +59,7 @@ static double jit_estimate(const struct csrconv_algorithm *self,
 
 static void unload(struct jit *jit)
 {
-    for (int64_t i = 0; i < jit->image->panels; i++)
+    for (int64_t i = 0; i < jit->image->kernels; i++)
         if (jit->libraries[i] && cudaLibraryUnload(jit->libraries[i]))
             (void)cudaGetLastError();
 }
@@ -77,38 +77,40 @@ static void jit_destroy(const struct csrconv_memory *memory, void *state)
     csrconv_release(memory, jit);
 }
 
-static csrconv_status load_panel(struct jit *jit, int64_t panel, int ordinal)
+static csrconv_status load_kernel(struct jit *jit, int64_t kernel, int ordinal)
 {
-    const void *code = csrconv_jit_image_code(jit->image, panel);
+    const void *code = csrconv_jit_image_code(jit->image, kernel);
     const int bytes = (int)jit->image->tiling.shared_bytes;
     cudaError_t error =
-        cudaLibraryLoadData(&jit->libraries[panel], code, NULL, NULL, 0, NULL, NULL, 0);
+        cudaLibraryLoadData(&jit->libraries[kernel], code, NULL, NULL, 0, NULL, NULL, 0);
     if (!error)
-        error = cudaLibraryGetKernel(&jit->kernels[panel], jit->libraries[panel], "csrconv_jit");
+        error = cudaLibraryGetKernel(&jit->kernels[kernel], jit->libraries[kernel], "csrconv_jit");
     if (!error)
         error = cudaKernelSetAttributeForDevice(
-            jit->kernels[panel], cudaFuncAttributeMaxDynamicSharedMemorySize, bytes, ordinal);
+            jit->kernels[kernel], cudaFuncAttributeMaxDynamicSharedMemorySize, bytes, ordinal);
     if (error)
         return csrconv_cuda_check(error, "cuda_jit: loading the code");
-    return csrconv_cuda_load((const void *)jit->kernels[panel], "cuda_jit");
+    return csrconv_cuda_load((const void *)jit->kernels[kernel], "cuda_jit");
 }
 
 static csrconv_status load(struct csrconv_memory *memory, int ordinal, struct jit *jit)
 {
-    const int64_t panels = jit->image->panels;
+    const int64_t kernels = jit->image->kernels;
     csrconv_status status =
-        csrconv_allocate(memory, panels, sizeof *jit->kernels, (void **)&jit->kernels);
+        csrconv_allocate(memory, kernels, sizeof *jit->kernels, (void **)&jit->kernels);
     if (!status)
-        status = csrconv_allocate(memory, panels, sizeof *jit->libraries, (void **)&jit->libraries);
+        status =
+            csrconv_allocate(memory, kernels, sizeof *jit->libraries, (void **)&jit->libraries);
     if (status)
         return status;
-    memset(jit->libraries, 0, (size_t)panels * sizeof *jit->libraries);
-    for (int64_t i = 0; i < panels && !status; i++)
-        status = load_panel(jit, i, ordinal);
+    memset(jit->libraries, 0, (size_t)kernels * sizeof *jit->libraries);
+    for (int64_t i = 0; i < kernels && !status; i++)
+        status = load_kernel(jit, i, ordinal);
     return status;
 }
 
-static void explain(const struct csrconv_jit_image *image, struct csrconv_prepared *prepared)
+static void explain(const struct csrconv_shape *shape, const struct csrconv_jit_image *image,
+                    struct csrconv_prepared *prepared)
 {
     const struct csrconv_jit_tiling *t = &image->tiling;
     char tile[96];
@@ -119,12 +121,12 @@ static void explain(const struct csrconv_jit_image *image, struct csrconv_prepar
         snprintf(tile, sizeof tile, "tiles of %" PRId64 " x %" PRId64 " outputs", t->rows,
                  t->columns);
     snprintf(prepared->detail, sizeof prepared->detail,
-             "%" PRId64 " panels of %" PRId64 " filters, %" PRId64
+             "%" PRId64 " panels of %" PRId64 " filters in %" PRId64 " kernels, %" PRId64
              " bytes of code; blocks of %" PRId64 " threads, %s; %" PRId64 " stages of %" PRId64
              " channels, %" PRId64 " held; %" PRId64 " blocks a panel, %" PRId64
              " bytes shared, %" PRId64 " blocks a multiprocessor",
-             image->panels, t->filters, image->bytes, t->threads, tile, t->stages,
-             t->stage_channels, t->ring, t->blocks, t->shared_bytes, t->residents);
+             t->panels * shape->g.groups, t->filters, image->kernels, image->bytes, t->threads,
+             tile, t->stages, t->stage_channels, t->ring, t->blocks, t->shared_bytes, t->residents);
 }
 
 csrconv_status csrconv_jit_prepare_as(const struct csrconv_problem *problem,
@@ -144,7 +146,7 @@ csrconv_status csrconv_jit_prepare_as(const struct csrconv_problem *problem,
              csrconv_jit_image_make(problem, tiling, device.capability, memory, &jit->image)) ||
         (status = load(memory, problem->ordinal, jit)))
         return status;
-    explain(jit->image, prepared);
+    explain(&problem->shape, jit->image, prepared);
     return CSRCONV_OK;
 }
 
@@ -158,8 +160,8 @@ static csrconv_status jit_prepare(const struct csrconv_algorithm *self,
     return status ? status : csrconv_jit_prepare_as(problem, &tiling, prepared);
 }
 
-/* The first kernel waits for the stream; those of the other panels begin beside it. */
-static csrconv_status launch(const struct jit *jit, int64_t panel, const struct csrconv_run *run,
+/* The first kernel waits for the stream; the others begin beside it. */
+static csrconv_status launch(const struct jit *jit, int64_t kernel, const struct csrconv_run *run,
                              int64_t blocks, void **arguments)
 {
     const struct csrconv_jit_tiling *t = &jit->image->tiling;
@@ -170,25 +172,27 @@ static csrconv_status launch(const struct jit *jit, int64_t panel, const struct 
                                         .dynamicSmemBytes = (size_t)t->shared_bytes,
                                         .stream = run->stream,
                                         .attrs = &overlap,
-                                        .numAttrs = panel > 0 };
+                                        .numAttrs = kernel > 0 };
     return csrconv_cuda_check(
-        cudaLaunchKernelExC(&config, (const void *)jit->kernels[panel], arguments), "cuda_jit");
+        cudaLaunchKernelExC(&config, (const void *)jit->kernels[kernel], arguments), "cuda_jit");
 }
 
 static csrconv_status run_images(const struct jit *jit, const struct csrconv_run *run,
                                  int64_t first, int64_t count)
 {
     const struct csrconv_shape *shape = run->shape;
+    const struct csrconv_jit_tiling *t = &jit->image->tiling;
     const float *in = run->in + first * shape->g.in_batch_stride;
     const float *residual =
         run->residual ? run->residual + first * shape->g.out_batch_stride : NULL;
     float *out = run->out + first * shape->g.out_batch_stride;
     unsigned images = (unsigned)count;
-    void *arguments[] = { &in, &out, &residual, &images };
-    const int64_t blocks = csrconv_jit_blocks(shape, &jit->image->tiling, count);
+    unsigned blocks = (unsigned)csrconv_jit_blocks(shape, t, count); /* of a panel */
+    void *arguments[] = { &in, &out, &residual, &images, &blocks };
     csrconv_status status = CSRCONV_OK;
-    for (int64_t panel = 0; panel < jit->image->panels && !status; panel++)
-        status = launch(jit, panel, run, blocks, arguments);
+    for (int64_t kernel = 0; kernel < jit->image->kernels && !status; kernel++)
+        status =
+            launch(jit, kernel, run, blocks * csrconv_jit_panels_of(shape, t, kernel), arguments);
     return status;
 }
 
@@ -204,7 +208,7 @@ static csrconv_status jit_execute(const void *state, const struct csrconv_run *r
 
 const struct csrconv_algorithm csrconv_algorithm_cuda_jit = {
     .info = { .name = "cuda_jit",
-              .summary = "weights compiled into code, a kernel for each panel of filters",
+              .summary = "weights compiled into code, straight-line for each panel of filters",
               .device = CSRCONV_DEVICE_CUDA,
               .math = "fp32",
               .layout = "nchw" },

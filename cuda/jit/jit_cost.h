@@ -16,6 +16,10 @@ void csrconv_jit_work_init(const struct csrconv_problem *problem, struct csrconv
 /* Of one panel of as many filters, if the nonzeros are spread at random. */
 double csrconv_jit_expected_loads(const struct csrconv_jit_work *work, int64_t filters);
 
+/* Instructions of a panel's code. */
+double csrconv_jit_instructions(const struct csrconv_jit_work *work,
+                                const struct csrconv_jit_tiling *tiling);
+
 /* Microseconds of the whole batch. */
 double csrconv_jit_cost_us(const struct csrconv_jit_work *work,
                            const struct csrconv_block_machine *machine,

@@ -43,18 +43,12 @@ static int64_t place_of(const struct printer *p, int64_t stage)
            (stage % t->ring * t->stage_words + csrconv_jit_shift(p->shape, t, stage)) * WORD;
 }
 
-static void print_header(const struct printer *p)
+static void print_registers(const struct printer *p)
 {
     const int64_t masks = (csrconv_jit_count_masked(p->shape) + 31) / 32;
     const int64_t positions = csrconv_jit_positions(p->shape);
     const int64_t kept = csrconv_jit_keeps_registers(p->shape) ? positions : CSRCONV_JIT_GROUP;
-    say(".version 8.0\n.target sm_90\n.address_size 64\n"
-        ".extern .shared .align 128 .b8 shared[];\n"
-        ".visible .entry csrconv_jit(.param .u64 in, .param .u64 out, .param .u64 residual,\n"
-        "    .param .u32 images)\n");
-    say(".maxntid %" PRId64 ", 1, 1\n.minnctapersm %" PRId64 "\n{\n", p->tiling->threads,
-        p->tiling->residents);
-    say(".reg .b32 thread, block, first, image, slot, y, x, row, column, place, base;\n"
+    say(".reg .b32 thread, first, image, slot, y, x, row, column, place, base;\n"
         ".reg .b32 t, u, v, to, head, body, rest;\n"
         ".reg .b64 from, at, add, d, policy;\n"
         ".reg .pred p, q, valid, m<%d>;\n"
@@ -116,6 +110,7 @@ static void print_tile_output(const struct printer *p)
 static void print_output(const struct printer *p)
 {
     say("mov.u32 thread, %%tid.x;\nmov.u32 block, %%ctaid.x;\n");
+    say("ld.param.u32 t, [blocks];\nrem.u32 block, block, t;\n");
     if (p->tiling->is_flat)
         print_flat_output(p);
     else
@@ -453,15 +448,34 @@ static void print_stores(const struct printer *p)
     say("DONE:\n");
 }
 
-void csrconv_jit_ptx_print(const struct csrconv_problem *problem,
-                           const struct csrconv_jit_tiling *tiling,
-                           const struct csrconv_jit_panel *panel, struct csrconv_jit_turn turn,
+void csrconv_jit_ptx_begin(const struct csrconv_jit_tiling *tiling, int64_t panels,
                            struct csrconv_jit_text *text)
+{
+    const struct printer printer = { .tiling = tiling, .text = text };
+    const struct printer *p = &printer;
+    say(".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".extern .shared .align 128 .b8 shared[];\n"
+        ".visible .entry csrconv_jit(.param .u64 in, .param .u64 out, .param .u64 residual,\n"
+        "    .param .u32 images, .param .u32 blocks)\n");
+    say(".maxntid %" PRId64 ", 1, 1\n.minnctapersm %" PRId64 "\n{\n", tiling->threads,
+        tiling->residents);
+    say(".reg .b32 block, panel;\n.reg .pred is_panel;\n"
+        "mov.u32 panel, %%ctaid.x;\nld.param.u32 block, [blocks];\n"
+        "div.u32 panel, panel, block;\n");
+    for (int64_t i = 1; i < panels; i++)
+        say("setp.eq.u32 is_panel, panel, %" PRId64 ";\n@is_panel bra PANEL%" PRId64 ";\n", i, i);
+}
+
+void csrconv_jit_ptx_panel(const struct csrconv_problem *problem,
+                           const struct csrconv_jit_tiling *tiling,
+                           const struct csrconv_jit_panel *panel, int64_t number,
+                           struct csrconv_jit_turn turn, struct csrconv_jit_text *text)
 {
     const struct printer printer = { problem, &problem->shape, tiling, panel, turn, text };
     const struct printer *p = &printer;
     const int64_t ahead = csrconv_jit_ahead(tiling);
-    print_header(p);
+    say("PANEL%" PRId64 ":\n{\n", number);
+    print_registers(p);
     if (!turn.is_last)
         say("griddepcontrol.launch_dependents;\n");
     print_output(p);
@@ -478,4 +492,9 @@ void csrconv_jit_ptx_print(const struct csrconv_problem *problem,
     if (!turn.is_first)
         say("griddepcontrol.wait;\n");
     say("ret;\n}\n");
+}
+
+void csrconv_jit_ptx_end(struct csrconv_jit_text *text)
+{
+    csrconv_jit_print(text, "}\n");
 }

@@ -79,13 +79,13 @@ int64_t csrconv_jit_blocks(const struct csrconv_shape *shape,
                            : n * tiling->row_tiles * tiling->column_tiles;
 }
 
-/* So that outputs and blocks are counted in 32 bits. */
+/* So that outputs, and blocks of all panels, are counted in 32 bits. */
 int64_t csrconv_jit_launch_images(const struct csrconv_shape *shape,
                                   const struct csrconv_jit_tiling *tiling)
 {
     const int64_t of_an_image =
         tiling->is_flat ? shape->out_plane : tiling->row_tiles * tiling->column_tiles;
-    return smaller((INT32_MAX - CSRCONV_JIT_MOST_THREADS) / of_an_image, INT32_MAX);
+    return (INT32_MAX - CSRCONV_JIT_MOST_THREADS) / of_an_image / tiling->kernel_panels;
 }
 
 /* The least pitch of so many words that is `distance` modulo 4 words. */
@@ -122,6 +122,15 @@ static bool fit_stages(const struct search *s, struct csrconv_jit_tiling *t)
     return t->shared_bytes <= smaller(share, s->machine->block_shared);
 }
 
+/* As many as are assembled in a few seconds: kernels are assembled side by side. */
+static int64_t kernel_panels(const struct search *s, const struct csrconv_jit_tiling *t)
+{
+    const double most_instructions = 24000;
+    const int64_t panels = t->panels * s->problem->shape.g.groups;
+    const double fit = most_instructions / csrconv_jit_instructions(&s->work, t);
+    return fit < 1.0 ? 1 : fit < (double)panels ? (int64_t)fit : panels;
+}
+
 static void consider_stages(struct search *s, struct csrconv_jit_tiling *t)
 {
     const struct csrconv_shape *shape = &s->problem->shape;
@@ -130,6 +139,7 @@ static void consider_stages(struct search *s, struct csrconv_jit_tiling *t)
         for (t->ring = 1; t->ring <= MOST_RING; t->ring++) {
             if (!fit_stages(s, t))
                 continue;
+            t->kernel_panels = kernel_panels(s, t);
             t->us = csrconv_jit_cost_us(&s->work, s->machine, t);
             s->visit(s->context, t);
             s->found++;

@@ -31,6 +31,7 @@ struct csrconv_jit_tiling {
     int64_t stage_channels, stages, ring;         /* channels of a stage, stages, stages held */
     int64_t stage_words;                          /* with what aligns the next */
     int64_t filters, panels;                      /* of a panel, and panels of a group */
+    int64_t kernel_panels;                        /* panels whose code is one kernel */
     int64_t blocks;                               /* of a panel, for the whole batch */
     int64_t table_bytes, header_bytes, shared_bytes; /* header: the table of copies, and barriers */
     double us;                                       /* estimated, of the whole batch */
@@ -85,6 +86,21 @@ static inline int64_t csrconv_jit_channels_of(const struct csrconv_shape *shape,
 static inline int64_t csrconv_jit_ahead(const struct csrconv_jit_tiling *tiling)
 {
     return tiling->stages > tiling->ring ? tiling->ring - 1 : tiling->stages;
+}
+
+/* Kernels that all panels of a convolution take. */
+static inline int64_t csrconv_jit_kernels(const struct csrconv_shape *shape,
+                                          const struct csrconv_jit_tiling *tiling)
+{
+    return (shape->g.groups * tiling->panels - 1) / tiling->kernel_panels + 1;
+}
+
+/* Panels of that kernel: fewer in the last. */
+static inline int64_t csrconv_jit_panels_of(const struct csrconv_shape *shape,
+                                            const struct csrconv_jit_tiling *tiling, int64_t kernel)
+{
+    const int64_t left = shape->g.groups * tiling->panels - kernel * tiling->kernel_panels;
+    return left < tiling->kernel_panels ? left : tiling->kernel_panels;
 }
 
 /* Registers that each of so many warps of a multiprocessor can have. */

@@ -273,7 +273,8 @@ INSTRUCTION(load_parameter)
     const struct ptx_launch *l = b->launch;
     const uint64_t values[] = { (uint64_t)(uintptr_t)l->in.floats,
                                 (uint64_t)(uintptr_t)l->out.floats,
-                                (uint64_t)(uintptr_t)l->residual.floats, l->images };
+                                (uint64_t)(uintptr_t)l->residual.floats, l->images,
+                                (uint64_t)l->panel_blocks };
     OUT(values[c->operand[1].index]);
 }
 
@@ -521,7 +522,7 @@ void ptx_run(const struct ptx_program *program, const struct ptx_launch *launch)
         b.threads[i].value = calloc(registers, sizeof(uint64_t));
         b.threads[i].is_set = calloc(registers, sizeof(bool));
     }
-    for (b.number = 0; b.number < launch->blocks; b.number++) {
+    for (b.number = 0; b.number < launch->panels * launch->panel_blocks; b.number++) {
         memset(b.shared, 0xff, (size_t)launch->shared_bytes);
         b.barrier_count = 0;
         for (int64_t i = 0; i < launch->threads; i++) {

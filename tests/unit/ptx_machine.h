@@ -30,7 +30,8 @@ struct ptx_memory {
 struct ptx_launch {
     struct ptx_memory in, out, residual; /* out is written only */
     uint32_t images;
-    int64_t blocks, threads, shared_bytes;
+    int64_t panels, panel_blocks; /* blocks: their product */
+    int64_t threads, shared_bytes;
 };
 
 void ptx_run(const struct ptx_program *program, const struct ptx_launch *launch);

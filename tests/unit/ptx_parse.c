@@ -15,9 +15,11 @@ struct parser {
     char (*registers)[32];
     struct label {
         char name[32];
+        int scope;
         int64_t instruction; /* -1: not seen yet */
     } * labels;
     int label_count;
+    int scope, scopes; /* the block that labels are looked for in: 0 is the kernel's own */
 };
 
 static void skip_space(struct parser *p)
@@ -61,14 +63,15 @@ static int register_of(struct parser *p, const char *name)
     return i;
 }
 
-static struct label *label_of(struct parser *p, const char *name)
+static struct label *label_of(struct parser *p, const char *name, int scope)
 {
     int i = 0;
-    while (i < p->label_count && strcmp(p->labels[i].name, name))
+    while (i < p->label_count && (p->labels[i].scope != scope || strcmp(p->labels[i].name, name)))
         i++;
     if (i == p->label_count) {
         assert_true(i < MOST_LABELS && strlen(name) < sizeof p->labels->name);
         strcpy(p->labels[i].name, name);
+        p->labels[i].scope = scope;
         p->labels[i].instruction = -1;
         p->label_count++;
     }
@@ -92,7 +95,7 @@ static struct ptx_operand number_of(const char *word)
 
 static struct ptx_operand parameter_of(const char *word)
 {
-    static const char *const names[] = { "in", "out", "residual", "images" };
+    static const char *const names[] = { "in", "out", "residual", "images", "blocks" };
     struct ptx_operand o = { .kind = PTX_PARAMETER };
     while (o.index < COUNT_OF(names) && strcmp(names[o.index], word))
         o.index++;
@@ -130,7 +133,7 @@ static struct ptx_operand take_operand(struct parser *p, const struct ptx_instru
         o.kind = PTX_SHARED;
     else if (strcmp(i->name, "bra") == 0)
         o = (struct ptx_operand){ .kind = PTX_LABEL,
-                                  .index = (int)(label_of(p, word) - p->labels) };
+                                  .index = (int)(label_of(p, word, p->scope) - p->labels) };
     else if (isdigit((unsigned char)*word) || *word == '-')
         o = number_of(word);
     else if (strcmp(word, "_") == 0)
@@ -170,11 +173,15 @@ static void take_operands(struct parser *p, struct ptx_instruction *i)
 static void take_statement(struct parser *p)
 {
     struct ptx_instruction i = { 0 };
+    if (*p->at == '{' || *p->at == '}') { /* blocks within the kernel, none within another */
+        p->scope = *p->at++ == '{' ? ++p->scopes : 0;
+        return;
+    }
     take_predicate(p, &i);
     take_word(p, i.name, sizeof i.name);
     if (*p->at == ':') {
         p->at++;
-        label_of(p, i.name)->instruction = p->program->count;
+        label_of(p, i.name, p->scope)->instruction = p->program->count;
         return;
     }
     if (*i.name == '.') { /* a declaration */
@@ -214,7 +221,7 @@ struct ptx_program *ptx_parse(const char *text)
         calloc((size_t)count_statements(text), sizeof *p.program->instructions);
     p.registers = calloc(PTX_MOST_REGISTERS, sizeof *p.registers);
     p.labels = calloc(MOST_LABELS, sizeof *p.labels);
-    for (skip_space(&p); *p.at != '}'; skip_space(&p))
+    for (skip_space(&p); p.scope || *p.at != '}'; skip_space(&p))
         take_statement(&p);
     resolve_labels(&p);
     free(p.labels);

@@ -45,8 +45,10 @@ static int64_t assemble_panel(const struct csrconv_problem *problem,
     assert_ok(csrconv_memory_init(&memory, NULL));
     assert_ok(csrconv_jit_deal_make(problem, tiling, &memory, &deal));
     assert_ok(csrconv_jit_panel_make(problem, tiling, &deal, deal.panels - 1, &memory, &panel));
-    csrconv_jit_ptx_print(problem, tiling, &panel, (struct csrconv_jit_turn){ false, false },
+    csrconv_jit_ptx_begin(tiling, 1, &text);
+    csrconv_jit_ptx_panel(problem, tiling, &panel, 0, (struct csrconv_jit_turn){ false, false },
                           &text);
+    csrconv_jit_ptx_end(&text);
     assert_ok(csrconv_jit_assemble(&text, CAPABILITY, &memory, &code, &log));
     assert_true(is_cubin(code.bytes, code.size));
     spilled = number_before(log, " bytes spill stores");
@@ -115,7 +117,7 @@ static void sums_stay_in_registers(void **state)
     csrconv_weights_destroy(&weights);
 }
 
-static void images_hold_every_panel(void **state)
+static void images_hold_every_kernel(void **state)
 {
     csrconv_geometry g = geometry_of(8, 7, 7, 300, 1, 1);
     csrconv_weights *weights = weights_of(&g);
@@ -127,13 +129,14 @@ static void images_hold_every_panel(void **state)
     assert_ok(csrconv_shape_init(&problem.shape, &g));
     assert_ok(csrconv_memory_init(&memory, NULL));
     assert_ok(csrconv_jit_tiling_choose(&problem, &machine, &tiling));
+    tiling.kernel_panels = 1;
     assert_ok(csrconv_jit_image_make(&problem, &tiling, CAPABILITY, &memory, &image));
-    assert_int_equal(image->panels, tiling.panels);
-    assert_true(image->panels > 1);
-    for (int64_t i = 0; i < image->panels; i++)
+    assert_int_equal(image->kernels, tiling.panels);
+    assert_true(image->kernels > 1);
+    for (int64_t i = 0; i < image->kernels; i++)
         assert_true(is_cubin(csrconv_jit_image_code(image, i),
                              (size_t)(image->begin[i + 1] - image->begin[i])));
-    assert_int_equal(image->begin[image->panels], image->bytes);
+    assert_int_equal(image->begin[image->kernels], image->bytes);
     csrconv_release(&memory, image);
     assert_fails(csrconv_jit_image_make(&problem, &tiling, 10, &memory, &image), CSRCONV_INTERNAL,
                  "sm_10");
@@ -146,7 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_tiling_is_assembled),
         cmocka_unit_test(sums_stay_in_registers),
-        cmocka_unit_test(images_hold_every_panel),
+        cmocka_unit_test(images_hold_every_kernel),
     };
     if (csrconv_jit_compiler()) {
         printf("skipped: %s\n", csrconv_last_error());

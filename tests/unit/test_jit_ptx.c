@@ -39,28 +39,50 @@ static const float *place_input(struct trial *t)
     return in;
 }
 
-static void run_panel(struct trial *t, const struct csrconv_jit_deal *deal, int64_t number,
-                      const struct ptx_launch *launch, struct csrconv_memory *memory)
+/* What a panel's code must be, counted. */
+struct counts {
+    int64_t fmas, loads, stores, barriers;
+};
+
+static void print_panel(const struct trial *t, const struct csrconv_jit_deal *deal, int64_t kernel,
+                        int64_t number, struct csrconv_jit_text *text, struct counts *counts)
 {
-    const struct csrconv_jit_turn turn = { number == 0, number == deal->panels - 1 };
-    struct csrconv_jit_text text = { .memory = memory };
+    const struct csrconv_jit_turn turn = { kernel == 0, number % 2 == 0 };
     struct csrconv_jit_panel panel;
+    assert_ok(csrconv_jit_panel_make(&t->layer.problem, &t->tiling, deal,
+                                     kernel * t->tiling.kernel_panels + number, text->memory,
+                                     &panel));
+    csrconv_jit_ptx_panel(&t->layer.problem, &t->tiling, &panel, number, turn, text);
+    counts->fmas += panel.load[panel.loads].fma;
+    counts->loads += panel.loads;
+    counts->stores += panel.filters;
+    counts->barriers += t->tiling.stages + 1;
+    csrconv_jit_panel_free(text->memory, &panel);
+}
+
+static void run_kernel(struct trial *t, const struct csrconv_jit_deal *deal, int64_t kernel,
+                       struct ptx_launch *launch, struct csrconv_memory *memory)
+{
+    struct csrconv_jit_text text = { .memory = memory };
+    struct counts counts = { 0 };
     struct ptx_program *program;
-    assert_ok(csrconv_jit_panel_make(&t->layer.problem, &t->tiling, deal, number, memory, &panel));
-    csrconv_jit_ptx_print(&t->layer.problem, &t->tiling, &panel, turn, &text);
+    launch->panels = csrconv_jit_panels_of(&t->layer.problem.shape, &t->tiling, kernel);
+    csrconv_jit_ptx_begin(&t->tiling, launch->panels, &text);
+    for (int64_t i = 0; i < launch->panels; i++)
+        print_panel(t, deal, kernel, i, &text, &counts);
+    csrconv_jit_ptx_end(&text);
     assert_ok(text.status);
     program = ptx_parse(text.characters);
-    assert_int_equal(ptx_count(program, "fma.rn.f32"), panel.load[panel.loads].fma);
-    assert_int_equal(ptx_count(program, "ld.shared.f32"), panel.loads);
-    assert_int_equal(ptx_count(program, "bar.sync"), t->tiling.stages + 1);
-    assert_int_equal(ptx_count(program, "st.global"), panel.filters);
+    assert_int_equal(ptx_count(program, "fma.rn.f32"), counts.fmas);
+    assert_int_equal(ptx_count(program, "ld.shared.f32"), counts.loads);
+    assert_int_equal(ptx_count(program, "bar.sync"), counts.barriers);
+    assert_int_equal(ptx_count(program, "st.global"), counts.stores);
     ptx_run(program, launch);
     ptx_free(program);
     csrconv_jit_text_free(&text);
-    csrconv_jit_panel_free(memory, &panel);
 }
 
-static void run_panels(struct trial *t)
+static void run_kernels(struct trial *t)
 {
     const struct csrconv_shape *shape = &t->layer.problem.shape;
     const csrconv_geometry *g = &shape->g;
@@ -72,15 +94,15 @@ static void run_panels(struct trial *t)
         .out = { t->layer.out, t->images, shape->out_image, g->out_batch_stride },
         .residual = { t->residual, t->images, shape->out_image, g->out_batch_stride },
         .images = (uint32_t)t->images,
-        .blocks = csrconv_jit_blocks(shape, &t->tiling, t->images),
+        .panel_blocks = csrconv_jit_blocks(shape, &t->tiling, t->images),
         .threads = t->tiling.threads,
         .shared_bytes = t->tiling.shared_bytes
     };
     assert_true(t->images <= csrconv_jit_launch_images(shape, &t->tiling));
     assert_ok(csrconv_memory_init(&memory, NULL));
     assert_ok(csrconv_jit_deal_make(&t->layer.problem, &t->tiling, &memory, &deal));
-    for (int64_t i = 0; i < deal.panels; i++)
-        run_panel(t, &deal, i, &launch, &memory);
+    for (int64_t i = 0; i < csrconv_jit_kernels(shape, &t->tiling); i++)
+        run_kernel(t, &deal, i, &launch, &memory);
     csrconv_jit_deal_free(&memory, &deal);
     test_free(t->in_room);
 }
@@ -125,12 +147,14 @@ static void check_limits(const struct csrconv_block_machine *machine,
 }
 
 static void check_tiling(struct trial *t, const struct csrconv_block_machine *machine,
-                         const struct csrconv_jit_tiling *tiling)
+                         const struct csrconv_jit_tiling *tiling, struct random_state *random)
 {
     t->tiling = *tiling;
+    /* Such small layers would all be one kernel. */
+    t->tiling.kernel_panels = random_between(random, 1, tiling->kernel_panels);
     check_limits(machine, tiling);
     exact_layer_clear(&t->layer);
-    run_panels(t);
+    run_kernels(t);
     check_outputs(t);
 }
 
@@ -177,7 +201,7 @@ static void check_tilings(struct trial *t, const struct csrconv_block_machine *m
     csrconv_jit_tiling_each(&t->layer.problem, machine, keep_some, &kept);
     assert_int_equal(status, kept.seen ? CSRCONV_OK : CSRCONV_NOT_SUPPORTED);
     for (int64_t i = 0; i < kept.found && i < KEPT; i++) {
-        check_tiling(t, machine, &kept.tilings[i]);
+        check_tiling(t, machine, &kept.tilings[i], random);
         ++*checked;
     }
 }
