@@ -356,22 +356,37 @@ static void print_load(const struct printer *p, int64_t stage, const struct csrc
     }
 }
 
+/* The loads of a group of positions; *since counts instructions since the last barrier. */
+static void print_loads(const struct printer *p, int64_t stage, const int64_t *start,
+                        int64_t *since)
+{
+    for (int64_t i = start[0]; i < start[1]; i++) {
+        const struct csrconv_jit_load *load = &p->panel->load[i];
+        const int64_t instructions = 1 + load[1].fma - load->fma;
+        if (p->tiling->step && *since + instructions > p->tiling->step) {
+            say("bar.sync 0;\n");
+            *since = 0;
+        }
+        print_load(p, stage, load);
+        *since += instructions;
+    }
+}
+
 static void print_stage(const struct printer *p, int64_t stage)
 {
     const int64_t ahead = csrconv_jit_ahead(p->tiling), groups = csrconv_jit_groups(p->shape);
     const int64_t *start = p->panel->start + stage * groups;
-    int64_t bit = 0;
+    int64_t bit = 0, since = 0;
     say("WAIT%" PRId64 ":\nmbarrier.try_wait.parity.shared.b64 p, [base+%" PRId64 "], %" PRId64
         ";\n@!p bra WAIT%" PRId64 ";\n",
         stage, barrier_of(p, stage), stage / p->tiling->ring % 2, stage);
     /* In step: so the warps share the code that streams by, and the stage before is done with. */
     say("bar.sync 0;\n");
-    if (ahead < p->tiling->stages && stage + ahead < p->tiling->stages)
+    if (stage + ahead < p->tiling->stages)
         print_copies(p, stage + ahead);
     for (int64_t group = 0; group < groups; group++) {
         print_group(p, group, &bit);
-        for (int64_t i = start[group]; i < start[group + 1]; i++)
-            print_load(p, stage, &p->panel->load[i]);
+        print_loads(p, stage, start + group, &since);
     }
 }
 

@@ -32,7 +32,8 @@ struct csrconv_jit_tiling {
     int64_t stage_words;                          /* with what aligns the next */
     int64_t filters, panels;                      /* of a panel, and panels of a group */
     int64_t kernel_panels;                        /* panels whose code is one kernel */
-    int64_t blocks;                               /* of a panel, for the whole batch */
+    int64_t step;   /* instructions between barriers that keep warps in step; 0: those of a stage */
+    int64_t blocks; /* of a panel, for the whole batch */
     int64_t table_bytes, header_bytes, shared_bytes; /* header: the table of copies, and barriers */
     double us;                                       /* estimated, of the whole batch */
 };

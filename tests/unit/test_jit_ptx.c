@@ -75,7 +75,8 @@ static void run_kernel(struct trial *t, const struct csrconv_jit_deal *deal, int
     program = ptx_parse(text.characters);
     assert_int_equal(ptx_count(program, "fma.rn.f32"), counts.fmas);
     assert_int_equal(ptx_count(program, "ld.shared.f32"), counts.loads);
-    assert_int_equal(ptx_count(program, "bar.sync"), counts.barriers);
+    assert_true(t->tiling.step ? ptx_count(program, "bar.sync") >= counts.barriers
+                               : ptx_count(program, "bar.sync") == counts.barriers);
     assert_int_equal(ptx_count(program, "st.global"), counts.stores);
     ptx_run(program, launch);
     ptx_free(program);
@@ -152,6 +153,7 @@ static void check_tiling(struct trial *t, const struct csrconv_block_machine *ma
     t->tiling = *tiling;
     /* Such small layers would all be one kernel. */
     t->tiling.kernel_panels = random_between(random, 1, tiling->kernel_panels);
+    t->tiling.step = random_below(random, 3) ? 0 : random_between(random, 1, 50);
     check_limits(machine, tiling);
     exact_layer_clear(&t->layer);
     run_kernels(t);

@@ -1,0 +1,117 @@
+/*
+ * Measures tilings of cuda_jit beside what they are estimated to take: what the constants in
+ * cuda/jit/jit_cost.c are fitted to.
+ *
+ *   jit_sweep SPARSITY COUNT [KNOB=VALUE | PROBLEM] ...
+ *
+ * Each problem is cut in the COUNT ways that are best by estimate, among those that have the values
+ * that the knobs before it ask for, and printed as CSV. Knobs: threads, residents, flat, filters,
+ * stage_channels, ring; 0 asks for nothing, which is -1 for flat. kernel_panels and step are set,
+ * not asked for.
+ */
+#include "complain.h"
+#include "cuda_jit.h"
+#include "cuda_tiled.h"
+#include "sweep.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS, RESIDENTS, FLAT, FILTERS, STAGE_CHANNELS, RING, KERNEL_PANELS, STEP, KNOBS };
+
+static struct knob {
+    const char *name;
+    int64_t value;
+} knobs[KNOBS] = { { "threads", 0 },        { "residents", 0 },
+                   { "flat", -1 },          { "filters", 0 },
+                   { "stage_channels", 0 }, { "ring", 0 },
+                   { "kernel_panels", 0 },  { "step", 0 } };
+
+static bool is_asked(int knob, int64_t value)
+{
+    const int64_t anything = knob == FLAT ? -1 : 0;
+    return knobs[knob].value == anything || knobs[knob].value == value;
+}
+
+static void keep(void *context, const struct csrconv_jit_tiling *tiling)
+{
+    struct csrconv_jit_tiling changed = *tiling;
+    if (knobs[KERNEL_PANELS].value)
+        changed.kernel_panels = knobs[KERNEL_PANELS].value;
+    changed.step = knobs[STEP].value;
+    if (is_asked(THREADS, tiling->threads) && is_asked(RESIDENTS, tiling->residents) &&
+        is_asked(FLAT, tiling->is_flat) && is_asked(FILTERS, tiling->filters) &&
+        is_asked(STAGE_CHANNELS, tiling->stage_channels) && is_asked(RING, tiling->ring))
+        sweep_keep(context, &changed);
+}
+
+static int by_estimate(const void *a, const void *b)
+{
+    const struct csrconv_jit_tiling *x = a, *y = b;
+    return (x->us > y->us) - (x->us < y->us);
+}
+
+static int64_t list_tilings(const struct csrconv_problem *problem, void *tilings, int64_t most)
+{
+    struct sweep_list list = { tilings, sizeof(struct csrconv_jit_tiling), 0, most };
+    struct csrconv_block_machine machine;
+    if (csrconv_tiled_machine(&machine))
+        return -1;
+    csrconv_jit_tiling_each(problem, &machine, keep, &list);
+    qsort(tilings, (size_t)list.count, list.size, by_estimate);
+    return list.count;
+}
+
+static csrconv_status prepare(const struct csrconv_problem *problem, const void *tiling,
+                              struct csrconv_prepared *prepared)
+{
+    return csrconv_jit_prepare_as(problem, tiling, prepared);
+}
+
+static void print(const void *tiling)
+{
+    const struct csrconv_jit_tiling *t = tiling;
+    printf("%" PRId64 ",%" PRId64 ",%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
+           ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%.2f",
+           t->threads, t->residents, t->is_flat, t->span, t->slots, t->rows, t->columns, t->filters,
+           t->panels, t->kernel_panels, t->stages, t->stage_channels, t->ring, t->step, t->us);
+}
+
+static const struct sweep sweep = {
+    .algorithm = "cuda_jit",
+    .header = "threads,residents,flat,span,slots,rows,columns,filters,panels,kernel_panels,stages,"
+              "stage_channels,ring,step,estimate_us",
+    .size = sizeof(struct csrconv_jit_tiling),
+    .list = list_tilings,
+    .prepare = prepare,
+    .print = print,
+};
+
+/* Whether the argument is a knob: then it is turned. */
+static bool turn_knob(const char *argument)
+{
+    for (int i = 0; i < KNOBS; i++) {
+        const size_t length = strlen(knobs[i].name);
+        if (strncmp(argument, knobs[i].name, length) == 0 && argument[length] == '=') {
+            knobs[i].value = atoll(argument + length + 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    int code = EXIT_DONE;
+    if (argc < 4)
+        code = complain(EXIT_BAD, "usage", "jit_sweep SPARSITY COUNT [KNOB=VALUE | PROBLEM] ...");
+    sweep_print_header(&sweep);
+    for (int i = 3; i < argc && !code; i++)
+        if (!turn_knob(argv[i]))
+            code = sweep_problem(&sweep, argv[i], atof(argv[1]), atoll(argv[2]));
+    if (code)
+        fprintf(stderr, "jit_sweep: %s\n", complaint());
+    return code;
+}
