@@ -137,7 +137,7 @@ csrconv_status csrconv_jit_assemble(const struct csrconv_jit_text *ptx, int capa
 {
     /* Beyond -O1 ptxas takes up to ten times as long, for code that is no better. */
     char arch[32];
-    const char *options[] = { arch, "-Xptxas=-O1", "-verbose" };
+    const char *options[] = { arch, "-no-cache", "-Xptxas=-O1", "-verbose" };
     jit_link link;
     csrconv_status status = csrconv_jit_compiler();
     int result;
@@ -145,7 +145,7 @@ csrconv_status csrconv_jit_assemble(const struct csrconv_jit_text *ptx, int capa
     if (status)
         return status;
     snprintf(arch, sizeof arch, "-arch=sm_%d", capability);
-    result = library.create(&link, log ? 3 : 2, options);
+    result = library.create(&link, log ? 4 : 3, options);
     if (result)
         return csrconv_fail(CSRCONV_INTERNAL, "nvJitLink knows no sm_%d, or not our options: %d",
                             capability, result);
