@@ -165,9 +165,10 @@ static csrconv_status launch(const struct jit *jit, int64_t kernel, const struct
                              int64_t blocks, void **arguments)
 {
     const struct csrconv_jit_tiling *t = &jit->image->tiling;
+    const int64_t panels = csrconv_jit_panels_of(run->shape, t, kernel);
     cudaLaunchAttribute overlap = { .id = cudaLaunchAttributeProgrammaticStreamSerialization,
                                     .val.programmaticStreamSerializationAllowed = 1 };
-    const cudaLaunchConfig_t config = { .gridDim = { (unsigned)blocks, 1, 1 },
+    const cudaLaunchConfig_t config = { .gridDim = { (unsigned)blocks, (unsigned)panels, 1 },
                                         .blockDim = { (unsigned)t->threads, 1, 1 },
                                         .dynamicSmemBytes = (size_t)t->shared_bytes,
                                         .stream = run->stream,
@@ -181,18 +182,16 @@ static csrconv_status run_images(const struct jit *jit, const struct csrconv_run
                                  int64_t first, int64_t count)
 {
     const struct csrconv_shape *shape = run->shape;
-    const struct csrconv_jit_tiling *t = &jit->image->tiling;
     const float *in = run->in + first * shape->g.in_batch_stride;
     const float *residual =
         run->residual ? run->residual + first * shape->g.out_batch_stride : NULL;
     float *out = run->out + first * shape->g.out_batch_stride;
     unsigned images = (unsigned)count;
-    unsigned blocks = (unsigned)csrconv_jit_blocks(shape, t, count); /* of a panel */
-    void *arguments[] = { &in, &out, &residual, &images, &blocks };
+    const int64_t blocks = csrconv_jit_blocks(shape, &jit->image->tiling, count);
+    void *arguments[] = { &in, &out, &residual, &images };
     csrconv_status status = CSRCONV_OK;
     for (int64_t kernel = 0; kernel < jit->image->kernels && !status; kernel++)
-        status =
-            launch(jit, kernel, run, blocks * csrconv_jit_panels_of(shape, t, kernel), arguments);
+        status = launch(jit, kernel, run, blocks, arguments);
     return status;
 }
 

@@ -1,5 +1,6 @@
 #include "jit_ptx.h"
 
+#include "divisor.h"
 #include "epilogue.h"
 #include "jit_positions.h"
 
@@ -48,7 +49,7 @@ static void print_registers(const struct printer *p)
     const int64_t masks = (csrconv_jit_count_masked(p->shape) + 31) / 32;
     const int64_t positions = csrconv_jit_positions(p->shape);
     const int64_t kept = csrconv_jit_keeps_registers(p->shape) ? positions : CSRCONV_JIT_GROUP;
-    say(".reg .b32 thread, first, image, slot, y, x, row, column, place, base;\n"
+    say(".reg .b32 thread, block, first, image, slot, y, x, row, column, place, base;\n"
         ".reg .b32 t, u, v, to, head, body, rest;\n"
         ".reg .b64 from, at, add, d, policy;\n"
         ".reg .pred p, q, valid, m<%d>;\n"
@@ -57,22 +58,32 @@ static void print_registers(const struct printer *p)
         CSRCONV_JIT_GROUP, masks + 1, kept, p->panel->filters);
 }
 
+/* quotient and rest, registers, of another register; the quotient's is neither of the others. */
+static void print_divide(const struct printer *p, const char *quotient, const char *rest,
+                         const char *numerator, int64_t by)
+{
+    const struct csrconv_divisor divisor = csrconv_divisor_of(by);
+    say("mul.wide.u32 add, %s, %" PRIu32 ";\nshr.u64 add, add, %" PRId32 ";\n"
+        "cvt.u32.u64 %s, add;\n",
+        numerator, divisor.multiplier, divisor.shift, quotient);
+    say("mad.lo.s32 %s, %s, %" PRId64 ", %s;\n", rest, quotient, -by, numerator);
+}
+
 /* first, image, slot, y, x of a thread whose outputs follow one another through the images. */
 static void print_flat_output(const struct printer *p)
 {
     const int64_t plane = p->shape->out_plane, span = p->tiling->span;
     say("mul.lo.u32 t, block, %" PRId64 ";\n", span);
-    say("div.u32 first, t, %" PRId64 ";\n", plane);
+    print_divide(p, "first", "u", "t", plane);
     say("add.u32 u, t, thread;\n");
     say("ld.param.u32 v, [images];\nmul.lo.u32 v, v, %" PRId64 ";\n", plane);
     say("setp.lt.u32 valid, thread, %" PRId64 ";\nsetp.lt.and.u32 valid, u, v, valid;\n", span);
     /* Threads beyond the last output do as the last one's does. */
     say("min.u32 u, thread, %" PRId64 ";\nadd.u32 u, u, t;\n", span - 1);
     say("sub.u32 v, v, 1;\nmin.u32 u, u, v;\n");
-    say("div.u32 image, u, %" PRId64 ";\nsub.u32 slot, image, first;\n", plane);
-    say("rem.u32 u, u, %" PRId64 ";\n", plane);
-    say("div.u32 y, u, %" PRId64 ";\nrem.u32 x, u, %" PRId64 ";\n", p->shape->out_w,
-        p->shape->out_w);
+    print_divide(p, "image", "u", "u", plane);
+    say("sub.u32 slot, image, first;\n");
+    print_divide(p, "y", "x", "u", p->shape->out_w);
     say("mov.u32 row, 0;\nmov.u32 column, 0;\n");
 }
 
@@ -89,16 +100,15 @@ static void print_tile_output(const struct printer *p)
 {
     const struct csrconv_jit_tiling *t = p->tiling;
     const csrconv_geometry *g = &p->shape->g;
-    say("div.u32 first, block, %" PRId64 ";\nrem.u32 t, block, %" PRId64 ";\n",
-        t->row_tiles * t->column_tiles, t->row_tiles * t->column_tiles);
+    print_divide(p, "first", "u", "block", t->row_tiles * t->column_tiles);
+    print_divide(p, "y", "x", "u", t->column_tiles);
     say("mov.u32 image, first;\nmov.u32 slot, 0;\n");
-    say("div.u32 y, t, %" PRId64 ";\nmul.lo.u32 y, y, %" PRId64 ";\n", t->column_tiles, t->rows);
-    say("rem.u32 x, t, %" PRId64 ";\nmul.lo.u32 x, x, %" PRId64 ";\n", t->column_tiles, t->columns);
+    say("mul.lo.u32 y, y, %" PRId64 ";\nmul.lo.u32 x, x, %" PRId64 ";\n", t->rows, t->columns);
     print_first_input(p, "row", "y", g->stride_h, g->pad_top, g->height - t->stage_rows);
     print_first_input(p, "column", "x", g->stride_w, g->pad_left, g->width - t->stage_columns);
     say("min.u32 u, thread, %" PRId64 ";\n", t->span - 1);
-    say("div.u32 v, u, %" PRId64 ";\nadd.u32 y, y, v;\n", t->columns);
-    say("rem.u32 v, u, %" PRId64 ";\nadd.u32 x, x, v;\n", t->columns);
+    print_divide(p, "v", "u", "u", t->columns);
+    say("add.u32 y, y, v;\nadd.u32 x, x, u;\n");
     say("setp.lt.u32 valid, thread, %" PRId64 ";\n", t->span);
     say("setp.lt.and.u32 valid, y, %" PRId64 ", valid;\n", p->shape->out_h);
     say("setp.lt.and.u32 valid, x, %" PRId64 ", valid;\n", p->shape->out_w);
@@ -110,7 +120,6 @@ static void print_tile_output(const struct printer *p)
 static void print_output(const struct printer *p)
 {
     say("mov.u32 thread, %%tid.x;\nmov.u32 block, %%ctaid.x;\n");
-    say("ld.param.u32 t, [blocks];\nrem.u32 block, block, t;\n");
     if (p->tiling->is_flat)
         print_flat_output(p);
     else
@@ -189,7 +198,7 @@ static void print_line_copy(const struct printer *p)
     const int64_t rows = t->stage_columns == p->shape->g.width ? 1 : t->stage_rows;
     print_image_source(p, "first");
     print_image_shift(p);
-    say("div.u32 t, thread, %" PRId64 ";\nrem.u32 u, thread, %" PRId64 ";\n", rows, rows);
+    print_divide(p, "t", "u", "thread", rows);
     say("mul.wide.u32 add, t, %" PRId64 ";\nadd.s64 from, from, add;\n", p->shape->plane * WORD);
     say("mul.wide.u32 add, u, %" PRId64 ";\nadd.s64 from, from, add;\n", p->shape->g.width * WORD);
     say("mad.lo.u32 to, t, %" PRId64 ", v;\n", t->channel_pitch * WORD);
@@ -471,12 +480,10 @@ void csrconv_jit_ptx_begin(const struct csrconv_jit_tiling *tiling, int64_t pane
     say(".version 8.0\n.target sm_90\n.address_size 64\n"
         ".extern .shared .align 128 .b8 shared[];\n"
         ".visible .entry csrconv_jit(.param .u64 in, .param .u64 out, .param .u64 residual,\n"
-        "    .param .u32 images, .param .u32 blocks)\n");
+        "    .param .u32 images)\n");
     say(".maxntid %" PRId64 ", 1, 1\n.minnctapersm %" PRId64 "\n{\n", tiling->threads,
         tiling->residents);
-    say(".reg .b32 block, panel;\n.reg .pred is_panel;\n"
-        "mov.u32 panel, %%ctaid.x;\nld.param.u32 block, [blocks];\n"
-        "div.u32 panel, panel, block;\n");
+    say(".reg .b32 panel;\n.reg .pred is_panel;\nmov.u32 panel, %%ctaid.y;\n");
     for (int64_t i = 1; i < panels; i++)
         say("setp.eq.u32 is_panel, panel, %" PRId64 ";\n@is_panel bra PANEL%" PRId64 ";\n", i, i);
 }

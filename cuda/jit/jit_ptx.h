@@ -1,10 +1,10 @@
 /*
  * The code of panels, as PTX: prints what the schedule says. One kernel for some panels of a plan,
  *
- *     csrconv_jit(in, out, residual, images, blocks)
+ *     csrconv_jit(in, out, residual, images)
  *
- * of tiling->threads threads; the blocks of the first panel come first, `blocks` of each. residual
- * is read if the epilogue has one. Pointers need be aligned to 4 bytes only.
+ * of tiling->threads threads and a grid of csrconv_jit_blocks x panels. residual is read if the
+ * epilogue has one. Pointers need be aligned to 4 bytes only.
  */
 #ifndef CSRCONV_JIT_PTX_H
 #define CSRCONV_JIT_PTX_H

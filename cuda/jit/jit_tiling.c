@@ -79,13 +79,13 @@ int64_t csrconv_jit_blocks(const struct csrconv_shape *shape,
                            : n * tiling->row_tiles * tiling->column_tiles;
 }
 
-/* So that outputs, and blocks of all panels, are counted in 32 bits. */
+/* So that outputs and blocks are counted in 31 bits. */
 int64_t csrconv_jit_launch_images(const struct csrconv_shape *shape,
                                   const struct csrconv_jit_tiling *tiling)
 {
     const int64_t of_an_image =
         tiling->is_flat ? shape->out_plane : tiling->row_tiles * tiling->column_tiles;
-    return (INT32_MAX - CSRCONV_JIT_MOST_THREADS) / of_an_image / tiling->kernel_panels;
+    return (INT32_MAX - CSRCONV_JIT_MOST_THREADS) / of_an_image;
 }
 
 /* The least pitch of so many words that is `distance` modulo 4 words. */

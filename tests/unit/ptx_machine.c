@@ -54,7 +54,9 @@ static uint64_t read(const struct block *b, const struct thread *t, const struct
     case PTX_THREAD:
         return (uint64_t)t->id;
     case PTX_BLOCK:
-        return (uint64_t)b->number;
+        return (uint64_t)(b->number % b->launch->blocks);
+    case PTX_PANEL:
+        return (uint64_t)(b->number / b->launch->blocks);
     case PTX_SHARED:
         return BASE;
     default:
@@ -211,14 +213,13 @@ SIMPLE(add, (uint32_t)(LOW(1) + LOW(2)))
 SIMPLE(add_64, IN(1) + IN(2))
 SIMPLE(subtract, (uint32_t)(LOW(1) - LOW(2)))
 SIMPLE(subtract_64, IN(1) - IN(2))
-SIMPLE(divide, LOW(1) / LOW(2))
-SIMPLE(remainder_of, LOW(1) % LOW(2))
 SIMPLE(minimum, LOW(1) < LOW(2) ? LOW(1) : LOW(2))
 SIMPLE(minimum_signed, (uint32_t)(SIGNED(1) < SIGNED(2) ? SIGNED(1) : SIGNED(2)))
 SIMPLE(maximum_signed, (uint32_t)(SIGNED(1) > SIGNED(2) ? SIGNED(1) : SIGNED(2)))
 SIMPLE(shift_left, (uint32_t)(LOW(1) << LOW(2)))
 SIMPLE(shift_left_64, IN(1) << LOW(2))
 SIMPLE(shift_right, LOW(1) >> LOW(2))
+SIMPLE(shift_right_64, IN(1) >> LOW(2))
 SIMPLE(and_bits, LOW(1) & LOW(2))
 SIMPLE(and_bits_64, IN(1) & IN(2))
 SIMPLE(or_bits, LOW(1) | LOW(2))
@@ -273,8 +274,7 @@ INSTRUCTION(load_parameter)
     const struct ptx_launch *l = b->launch;
     const uint64_t values[] = { (uint64_t)(uintptr_t)l->in.floats,
                                 (uint64_t)(uintptr_t)l->out.floats,
-                                (uint64_t)(uintptr_t)l->residual.floats, l->images,
-                                (uint64_t)l->panel_blocks };
+                                (uint64_t)(uintptr_t)l->residual.floats, l->images };
     OUT(values[c->operand[1].index]);
 }
 
@@ -393,6 +393,7 @@ static const struct {
     { "mul.lo.u64", multiply_64 },
     { "mul.wide.u32", multiply_wide },
     { "mad.lo.u32", multiply_add },
+    { "mad.lo.s32", multiply_add },
     { "mad.wide.u32", multiply_add_wide },
     { "add.u32", add },
     { "add.s32", add },
@@ -400,14 +401,13 @@ static const struct {
     { "sub.u32", subtract },
     { "sub.s32", subtract },
     { "sub.s64", subtract_64 },
-    { "div.u32", divide },
-    { "rem.u32", remainder_of },
     { "min.u32", minimum },
     { "min.s32", minimum_signed },
     { "max.s32", maximum_signed },
     { "shl.b32", shift_left },
     { "shl.b64", shift_left_64 },
     { "shr.u32", shift_right },
+    { "shr.u64", shift_right_64 },
     { "and.b32", and_bits },
     { "and.b64", and_bits_64 },
     { "or.b32", or_bits },
@@ -522,7 +522,7 @@ void ptx_run(const struct ptx_program *program, const struct ptx_launch *launch)
         b.threads[i].value = calloc(registers, sizeof(uint64_t));
         b.threads[i].is_set = calloc(registers, sizeof(bool));
     }
-    for (b.number = 0; b.number < launch->panels * launch->panel_blocks; b.number++) {
+    for (b.number = 0; b.number < launch->panels * launch->blocks; b.number++) {
         memset(b.shared, 0xff, (size_t)launch->shared_bytes);
         b.barrier_count = 0;
         for (int64_t i = 0; i < launch->threads; i++) {

@@ -30,7 +30,7 @@ struct ptx_memory {
 struct ptx_launch {
     struct ptx_memory in, out, residual; /* out is written only */
     uint32_t images;
-    int64_t panels, panel_blocks; /* blocks: their product */
+    int64_t blocks, panels; /* the grid */
     int64_t threads, shared_bytes;
 };
 

@@ -95,7 +95,7 @@ static struct ptx_operand number_of(const char *word)
 
 static struct ptx_operand parameter_of(const char *word)
 {
-    static const char *const names[] = { "in", "out", "residual", "images", "blocks" };
+    static const char *const names[] = { "in", "out", "residual", "images" };
     struct ptx_operand o = { .kind = PTX_PARAMETER };
     while (o.index < COUNT_OF(names) && strcmp(names[o.index], word))
         o.index++;
@@ -129,6 +129,8 @@ static struct ptx_operand take_operand(struct parser *p, const struct ptx_instru
         o.kind = PTX_THREAD;
     else if (strcmp(word, "%ctaid.x") == 0)
         o.kind = PTX_BLOCK;
+    else if (strcmp(word, "%ctaid.y") == 0)
+        o.kind = PTX_PANEL;
     else if (strcmp(word, "shared") == 0)
         o.kind = PTX_SHARED;
     else if (strcmp(i->name, "bra") == 0)

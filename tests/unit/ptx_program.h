@@ -11,7 +11,8 @@ enum ptx_kind {
     PTX_REGISTER,
     PTX_NUMBER,
     PTX_THREAD,
-    PTX_BLOCK,
+    PTX_BLOCK, /* in the panel */
+    PTX_PANEL,
     PTX_SHARED,
     PTX_PARAMETER,
     PTX_LABEL

@@ -95,7 +95,7 @@ static void run_kernels(struct trial *t)
         .out = { t->layer.out, t->images, shape->out_image, g->out_batch_stride },
         .residual = { t->residual, t->images, shape->out_image, g->out_batch_stride },
         .images = (uint32_t)t->images,
-        .panel_blocks = csrconv_jit_blocks(shape, &t->tiling, t->images),
+        .blocks = csrconv_jit_blocks(shape, &t->tiling, t->images),
         .threads = t->tiling.threads,
         .shared_bytes = t->tiling.shared_bytes
     };
