@@ -19,17 +19,32 @@ static void grow(struct csrconv_jit_text *text, int64_t more)
     text->room = room;
 }
 
+/* Characters that there would be; if they fit, they are there. */
+static int64_t print(const struct csrconv_jit_text *text, const char *format, va_list arguments)
+{
+    const int64_t room = text->room - text->length;
+    return vsnprintf(room ? text->characters + text->length : NULL, (size_t)room, format,
+                     arguments);
+}
+
 void csrconv_jit_print(struct csrconv_jit_text *text, const char *format, ...)
 {
-    const int64_t longest = 512;
     va_list arguments;
-    if (!text->status && text->room - text->length < longest)
-        grow(text, longest);
+    int64_t length;
     if (text->status)
         return;
     va_start(arguments, format);
-    text->length += vsnprintf(text->characters + text->length, (size_t)longest, format, arguments);
+    length = print(text, format, arguments);
     va_end(arguments);
+    if (length >= text->room - text->length) {
+        grow(text, length + 1);
+        if (text->status)
+            return;
+        va_start(arguments, format);
+        length = print(text, format, arguments);
+        va_end(arguments);
+    }
+    text->length += length;
 }
 
 void csrconv_jit_text_free(struct csrconv_jit_text *text)

@@ -269,22 +269,6 @@ static double unevenness(const struct csrconv_problem *problem,
     return times;
 }
 
-/* Of filters that get ever longer. */
-static csrconv_weights *uneven_weights(const csrconv_geometry *g)
-{
-    const int64_t columns = g->channels * g->kernel_h * g->kernel_w;
-    float *dense = calloc((size_t)(g->filters * columns), sizeof *dense);
-    csrconv_weights *weights;
-    assert_non_null(dense);
-    for (int64_t m = 0; m < g->filters; m++)
-        for (int64_t i = 0; i < columns * m / (4 * g->filters); i++)
-            dense[m * columns + i * 4] = 1.0F;
-    assert_ok(csrconv_weights_from_dense(dense, g->filters, g->channels, g->kernel_h, g->kernel_w,
-                                         NULL, &weights));
-    free(dense);
-    return weights;
-}
-
 static void warps_have_equal_work(void **state)
 {
     csrconv_geometry g = geometry_of(64, 14, 14, 256, 3, 3);

@@ -285,11 +285,77 @@ static void real_layers(void **state)
     assert_true(checked > COUNT_OF(layers));
 }
 
+/* What a layer with these weights is refused for. */
+static void refuse(const csrconv_geometry *g, const csrconv_weights *weights, const char *why)
+{
+    struct csrconv_problem problem = { .weights = weights };
+    struct csrconv_jit_tiling tiling;
+    assert_ok(csrconv_shape_init(&problem.shape, g));
+    assert_fails(csrconv_jit_tiling_choose(&problem, &machines[0], &tiling), CSRCONV_NOT_SUPPORTED,
+                 why);
+}
+
+static void what_is_too_large_is_refused(void **state)
+{
+    csrconv_geometry g = geometry_of(1024, 7, 7, 2048, 1, 1);
+    csrconv_weights *weights = weights_of(&g);
+    (void)state;
+    refuse(&g, weights, "1398101 nonzeros");
+    csrconv_weights_destroy(&weights);
+    g = geometry_of(1, 400, 400, 1, 2, 2);
+    g.dilation_h = g.dilation_w = 300;
+    weights = weights_of(&g);
+    refuse(&g, weights, "232448 bytes of shared memory");
+    g.pad_top = g.pad_left = 1 << 20;
+    refuse(&g, weights, "1048976 x 1048976");
+    csrconv_weights_destroy(&weights);
+}
+
+/* The longest panel's share of all nonzeros, times the panels. */
+static double unevenness(const struct csrconv_problem *problem,
+                         const struct csrconv_jit_tiling *tiling)
+{
+    const int64_t *indptr = problem->weights->indptr;
+    struct csrconv_memory memory;
+    struct csrconv_jit_deal deal;
+    int64_t most = 0;
+    assert_ok(csrconv_memory_init(&memory, NULL));
+    assert_ok(csrconv_jit_deal_make(problem, tiling, &memory, &deal));
+    for (int64_t i = 0; i < deal.panels; i++) {
+        int64_t nonzeros = 0;
+        for (int64_t f = 0; f < tiling->filters; f++) {
+            const int64_t m = deal.filter[i * tiling->filters + f];
+            nonzeros += m < 0 ? 0 : indptr[m + 1] - indptr[m];
+        }
+        most = nonzeros > most ? nonzeros : most;
+    }
+    csrconv_jit_deal_free(&memory, &deal);
+    return (double)most * (double)deal.panels / (double)csrconv_nonzeros(problem->weights);
+}
+
+static void panels_have_equal_work(void **state)
+{
+    csrconv_geometry g = geometry_of(64, 14, 14, 256, 3, 3);
+    struct csrconv_problem problem = { 0 };
+    struct csrconv_jit_tiling tiling;
+    csrconv_weights *weights = uneven_weights(&g);
+    (void)state;
+    g.batch = 128;
+    problem.weights = weights;
+    assert_ok(csrconv_shape_init(&problem.shape, &g));
+    assert_ok(csrconv_jit_tiling_choose(&problem, &machines[0], &tiling));
+    assert_true(tiling.panels > 1);
+    assert_true(unevenness(&problem, &tiling) < 1.05);
+    csrconv_weights_destroy(&weights);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(code_makes_the_convolution),
         cmocka_unit_test(real_layers),
+        cmocka_unit_test(what_is_too_large_is_refused),
+        cmocka_unit_test(panels_have_equal_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

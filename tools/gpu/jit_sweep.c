@@ -7,7 +7,7 @@
  * Each problem is cut in the COUNT ways that are best by estimate, among those that have the values
  * that the knobs before it ask for, and printed as CSV. Knobs: threads, residents, flat, filters,
  * stage_channels, ring; 0 asks for nothing, which is -1 for flat. kernel_panels and step are set,
- * not asked for.
+ * not asked for. no_eviction=1 and natural_rows=1 do without these choices.
  */
 #include "complain.h"
 #include "cuda_jit.h"
@@ -19,15 +19,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS, RESIDENTS, FLAT, FILTERS, STAGE_CHANNELS, RING, KERNEL_PANELS, STEP, KNOBS };
+enum {
+    THREADS,
+    RESIDENTS,
+    FLAT,
+    FILTERS,
+    STAGE_CHANNELS,
+    RING,
+    KERNEL_PANELS,
+    STEP,
+    NO_EVICTION,
+    NATURAL_ROWS,
+    KNOBS
+};
 
 static struct knob {
     const char *name;
     int64_t value;
-} knobs[KNOBS] = { { "threads", 0 },        { "residents", 0 },
-                   { "flat", -1 },          { "filters", 0 },
-                   { "stage_channels", 0 }, { "ring", 0 },
-                   { "kernel_panels", 0 },  { "step", 0 } };
+} knobs[KNOBS] = { { "threads", 0 },       { "residents", 0 },      { "flat", -1 },
+                   { "filters", 0 },       { "stage_channels", 0 }, { "ring", 0 },
+                   { "kernel_panels", 0 }, { "step", 0 },           { "no_eviction", 0 },
+                   { "natural_rows", 0 } };
 
 static bool is_asked(int knob, int64_t value)
 {
@@ -67,22 +79,40 @@ static int64_t list_tilings(const struct csrconv_problem *problem, void *tilings
 static csrconv_status prepare(const struct csrconv_problem *problem, const void *tiling,
                               struct csrconv_prepared *prepared)
 {
-    return csrconv_jit_prepare_as(problem, tiling, prepared);
+    struct csrconv_problem changed = *problem;
+    changed.without.eviction = knobs[NO_EVICTION].value != 0;
+    changed.without.row_order = knobs[NATURAL_ROWS].value != 0;
+    return csrconv_jit_prepare_as(&changed, tiling, prepared);
 }
 
 static void print(const void *tiling)
 {
     const struct csrconv_jit_tiling *t = tiling;
-    printf("%" PRId64 ",%" PRId64 ",%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-           ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%.2f",
-           t->threads, t->residents, t->is_flat, t->span, t->slots, t->rows, t->columns, t->filters,
-           t->panels, t->kernel_panels, t->stages, t->stage_channels, t->ring, t->step, t->us);
+    const int64_t columns[] = { t->threads,
+                                t->residents,
+                                t->is_flat,
+                                t->span,
+                                t->slots,
+                                t->rows,
+                                t->columns,
+                                t->filters,
+                                t->panels,
+                                t->kernel_panels,
+                                t->stages,
+                                t->stage_channels,
+                                t->ring,
+                                t->step,
+                                knobs[NO_EVICTION].value,
+                                knobs[NATURAL_ROWS].value };
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        printf("%" PRId64 ",", columns[i]);
+    printf("%.2f", t->us);
 }
 
 static const struct sweep sweep = {
     .algorithm = "cuda_jit",
     .header = "threads,residents,flat,span,slots,rows,columns,filters,panels,kernel_panels,stages,"
-              "stage_channels,ring,step,estimate_us",
+              "stage_channels,ring,step,no_eviction,natural_rows,estimate_us",
     .size = sizeof(struct csrconv_jit_tiling),
     .list = list_tilings,
     .prepare = prepare,
