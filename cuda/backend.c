@@ -72,6 +72,10 @@ csrconv_status csrconv_cuda_enter(int ordinal, int *previous)
     return csrconv_cuda_check(error, "the GPU cannot be made current");
 }
 
+/*
+ * Initialises the previous device where it was not: without a current context it is not documented
+ * which device CUDA's runtime would take next, so the device itself is restored.
+ */
 void csrconv_cuda_leave(int previous)
 {
     int current;

@@ -50,12 +50,18 @@ static __device__ __forceinline__ bool is_inside(const lower_args &a, const wind
     return y >= 0 && y < static_cast<index>(a.height) && x >= 0 && x < static_cast<index>(a.width);
 }
 
+/* By itself ptxas takes so few registers for sm_80 that it spills. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define LOWER_BOUNDS __launch_bounds__(THREADS, 8)
+#else
+#define LOWER_BOUNDS __launch_bounds__(THREADS)
+#endif
+
 /*
  * Pixels are together: lanes are neighbouring pixels, a thread walks the kernel's positions, and
  * for each of them some channels, which differ by constant steps on both sides.
  */
-template <typename index>
-static __global__ void __launch_bounds__(THREADS) lower_by_row(const lower_args a)
+template <typename index> static __global__ void LOWER_BOUNDS lower_by_row(const lower_args a)
 {
     const int64_t kernel = a.kernel_h * a.kernel_w, row_step = kernel * a.to.row;
     for (int64_t block = blockIdx.x; block < a.tiles * a.slices; block += gridDim.x) {

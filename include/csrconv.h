@@ -215,6 +215,12 @@ CSRCONV_API csrconv_status csrconv_prune_random(float *weights, int64_t count, d
 
 /* ----------------------------------------------------------------------------------- algorithms */
 
+/*
+ * A call for a GPU that is not the thread's current one makes it current and, before it returns,
+ * the previous one again. CUDA initialises a device that is made current: in a thread that had none
+ * the previous one is cuda:0, which then gets a context too. Who wants to be on another GPU alone
+ * calls cudaSetDevice for it first, or hides the others from CUDA.
+ */
 typedef enum csrconv_device {
     CSRCONV_DEVICE_AUTO = 0, /* CUDA if there is a usable GPU, else the CPU */
     CSRCONV_DEVICE_CPU = 1,

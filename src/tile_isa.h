@@ -6,6 +6,9 @@
 #include "csrconv.h"
 #include "segments.h"
 
+/* Of a data cache. */
+enum { CSRCONV_LINE_BYTES = 64, CSRCONV_LINE_FLOATS = CSRCONV_LINE_BYTES / sizeof(float) };
+
 /* Where a tile reads, 4-byte alignment being enough; and how its sums lie. */
 struct csrconv_tile_place {
     const float *first;  /* inputs of the first half of its vectors, rounded up */

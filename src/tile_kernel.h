@@ -12,7 +12,7 @@
 #define UNROLLED _Pragma("GCC unroll 32")
 #endif
 
-enum { MOST_VECTORS_OF_ANY = 32, LINE_FLOATS = 16 };
+enum { MOST_VECTORS_OF_ANY = 32 };
 
 /*
  * A multiply-add takes four cycles, and two of them start in each; so the sums of few vectors would
@@ -78,10 +78,10 @@ tile_body(const int vectors, const struct csrconv_tile_place *place,
             sums[i] = broadcast(bias);
     }
     UNROLLED
-    for (int i = 0; i < half * LANES; i += LINE_FLOATS)
+    for (int i = 0; i < half * LANES; i += CSRCONV_LINE_FLOATS)
         __builtin_prefetch(next + i);
     UNROLLED
-    for (int i = 0; i < (vectors - half) * LANES; i += LINE_FLOATS)
+    for (int i = 0; i < (vectors - half) * LANES; i += CSRCONV_LINE_FLOATS)
         __builtin_prefetch(next + place->second_sums + i);
     if (vectors == 1 && place->count < LANES)
         add_nonzeros(vectors, true, place, begin, end, sums);
@@ -134,10 +134,10 @@ static TARGET void finish_streamed(const float *from, const float *residual, flo
                                    int64_t count, float *to)
 {
     const vector low = broadcast(lo), high = broadcast(hi);
-    const int64_t in_line = (int64_t)((uintptr_t)to / sizeof *to % LINE_FLOATS);
-    const int64_t head = (LINE_FLOATS - in_line) % LINE_FLOATS;
-    const int64_t end = count - (count - head) % LINE_FLOATS;
-    if (count < 2 * LINE_FLOATS) {
+    const int64_t in_line = (int64_t)((uintptr_t)to / sizeof *to % CSRCONV_LINE_FLOATS);
+    const int64_t head = (CSRCONV_LINE_FLOATS - in_line) % CSRCONV_LINE_FLOATS;
+    const int64_t end = count - (count - head) % CSRCONV_LINE_FLOATS;
+    if (count < 2 * CSRCONV_LINE_FLOATS) {
         finish(from, residual, lo, hi, count, to);
         return;
     }

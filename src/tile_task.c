@@ -1,6 +1,6 @@
 #include "tile_task.h"
 
-enum { LINE_BYTES = 64, LINE_FLOATS = LINE_BYTES / sizeof(float), FILTERS_AHEAD = 2 };
+enum { FILTERS_AHEAD = 2 };
 
 /* Floats from the sums of a filter to those of the next. */
 static int64_t filter_floats(const struct csrconv_tiling *t)
@@ -45,7 +45,7 @@ static struct fetch inputs_ahead(const struct csrconv_tile_task *task, int64_t t
         return fetch;
     fetch.stretch = task->inputs + csrconv_tiling_load(t, shape, tile + 1) +
                     csrconv_tile_offset(&t->layout, shape, 0, g->kernel_h - 1, g->kernel_w - 1);
-    fetch.lines = (csrconv_tiling_positions(t) + LINE_FLOATS - 1) / LINE_FLOATS;
+    fetch.lines = (csrconv_tiling_positions(t) + CSRCONV_LINE_FLOATS - 1) / CSRCONV_LINE_FLOATS;
     fetch.left = fetch.lines * g->channels;
     return fetch;
 }
@@ -55,7 +55,7 @@ static void fetch_share(struct fetch *f, int64_t segments)
 {
     const int64_t rest = f->left - f->left / segments - (f->left % segments > 0);
     for (; f->left > rest; f->left--) {
-        __builtin_prefetch(f->stretch + f->line * LINE_FLOATS, 0, 2);
+        __builtin_prefetch(f->stretch + f->line * CSRCONV_LINE_FLOATS, 0, 2);
         if (++f->line == f->lines) {
             f->line = 0;
             f->stretch += f->channel_stride;
@@ -103,7 +103,7 @@ static void fetch_outputs(const struct csrconv_tile_task *task, const struct csr
                              m * run->shape->out_plane;
         const char *line = (const char *)(plane + stored->stretches[0].output);
         const char *end = (const char *)(plane + last->output + last->length);
-        for (; line < end; line += LINE_BYTES)
+        for (; line < end; line += CSRCONV_LINE_BYTES)
             __builtin_prefetch(line);
         __builtin_prefetch(end - 1);
     }

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { LINE_BYTES = 64, CACHE_SETS = 64 };
+enum { CACHE_SETS = 64 };
 
 static const int64_t sampled_filters = 32; /* enough to count segments by */
 
@@ -166,12 +166,12 @@ static int64_t fullest_set(const struct csrconv_tile_window *w, int64_t channels
 {
     int64_t used[CACHE_SETS] = { 0 }, fullest = 0;
     for (int64_t c = 0; c < channels; c++) {
-        int64_t line = c * channel_stride / LINE_BYTES;
+        int64_t line = c * channel_stride / CSRCONV_LINE_BYTES;
         for (int64_t row = 0; row < w->rows; row++) {
             const int64_t start = c * channel_stride + row * w->row_stride;
-            if (line < start / LINE_BYTES)
-                line = start / LINE_BYTES;
-            for (; line * LINE_BYTES < start + w->columns; line++)
+            if (line < start / CSRCONV_LINE_BYTES)
+                line = start / CSRCONV_LINE_BYTES;
+            for (; line * CSRCONV_LINE_BYTES < start + w->columns; line++)
                 if (++used[line % CACHE_SETS] > fullest)
                     fullest = used[line % CACHE_SETS];
         }
@@ -187,7 +187,7 @@ static void spread_channels(struct csrconv_tiling *t, const struct csrconv_shape
 {
     struct csrconv_tile_layout *l = &t->layout;
     const int64_t element = l->element * (int64_t)sizeof(float); /* bytes */
-    const int64_t unit = element < LINE_BYTES ? LINE_BYTES / element : 1;
+    const int64_t unit = element < CSRCONV_LINE_BYTES ? CSRCONV_LINE_BYTES / element : 1;
     const int64_t base = (l->channel_stride + unit - 1) / unit;
     struct csrconv_tile_window window = window_of(t, shape);
     int64_t best = 0, fullest = INT64_MAX;
@@ -227,7 +227,7 @@ static double block_cycles(const struct csrconv_problem *problem, const struct c
     const double misses = over > 1.0 ? wait * (1.0 - 1.0 / over) : 0.0;
     const double tile = nonzeros * (vectors * (load + misses) + 2.0) / loads_per_cycle +
                         segments * (segment_cycles + vectors * vector_sum_cycles) +
-                        channels * window / LINE_BYTES * line_cycles;
+                        channels * window / CSRCONV_LINE_BYTES * line_cycles;
     const double output = (double)shape->out_image * (double)t->images;
     const double store = t->row_tiles                ? row_output_cycles
                          : t->layout.images_in_lanes ? spread_output_cycles

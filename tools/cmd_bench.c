@@ -183,7 +183,9 @@ static int open_files(struct bench_file files[BENCH_FILES])
     return code;
 }
 
-static int save_files(struct bench_file files[BENCH_FILES], const struct report *report)
+/* Without a result the files stay as they were, and the table says why there is none. */
+static int save_files(struct bench_file files[BENCH_FILES], const struct report *report,
+                      const struct bench_count *count)
 {
     bool is_stdout_taken = false;
     int code = EXIT_DONE;
@@ -191,11 +193,13 @@ static int save_files(struct bench_file files[BENCH_FILES], const struct report 
         if (!files[i].path)
             continue;
         is_stdout_taken = is_stdout_taken || strcmp(files[i].path, "-") == 0;
+        if (!count->measured)
+            continue;
         code = files[i].format->write(report, output_stream(files[i].output));
         if (!code)
             code = output_commit(&files[i].output);
     }
-    if (!code && !is_stdout_taken)
+    if (!code && !is_stdout_taken && report->count)
         code = report_save(report, &report_format_table, "-");
     return code;
 }
@@ -243,9 +247,8 @@ static int bench_list(const struct bench_options *o, struct bench_request *reque
         code = open_files(files);
     if (!code)
         code = bench_points(o, request, list, &report, &count);
-    /* An existing file is worth more than one without a result. */
-    if (!code && (report.count || !count.failed))
-        code = save_files(files, &report);
+    if (!code)
+        code = save_files(files, &report, &count);
     for (int i = 0; i < BENCH_FILES; i++)
         output_abandon(&files[i].output);
     report_free(&report);
@@ -267,7 +270,7 @@ static int bench(const struct bench_options *o, int *wanted)
     int code;
     if ((code = selection_usable_device(o->device, &request.device, &request.ordinal,
                                         &request.device_name)) ||
-        (code = selection_mark(&o->algorithms, wanted)))
+        (code = selection_mark_of(&o->algorithms, request.device, wanted)))
         return code;
     if (o->is_graph && request.device != CSRCONV_DEVICE_CUDA)
         return complain(EXIT_REFUSED, "--graph", "needs a CUDA device, the device is %s",

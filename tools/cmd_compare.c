@@ -17,7 +17,7 @@ const struct command command_compare = {
         "Joins two files that bench --csv wrote and shows each median time of the new one beside\n"
         "that of the old one. A time counts as faster or slower only if the ranges between the\n"
         "quartiles do not overlap; else it is the same. The exit code is 0 also where the new one\n"
-        "is slower, and 2 for files that cannot be compared.\n"
+        "is slower, and 2 for files that cannot be compared or have nothing in common.\n"
         "\n"
         "examples:\n"
         "  csrconv bench --network resnet50 --csv before.csv\n"
@@ -32,11 +32,9 @@ static int write_comparison(const struct report *old, const struct report *fresh
     int code = output_open("-", &output);
     if (code != EXIT_DONE)
         return code;
-    code = comparison_write(old, names[0], fresh, names[1], output_stream(output));
-    if (code == EXIT_DONE)
-        return output_commit(&output);
-    output_abandon(&output);
-    return code;
+    const int compared = comparison_write(old, names[0], fresh, names[1], output_stream(output));
+    code = output_commit(&output); /* a table of nothing in common too */
+    return compared ? compared : code;
 }
 
 static int compare_files(char **names)

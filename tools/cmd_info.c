@@ -49,9 +49,8 @@ static void show_algorithms(void)
     const int count = selection_count();
     for (int i = 0; i < count; i++) {
         const csrconv_algorithm_info a = selection_info(i);
-        printf("%-18s %-5s %-6s %-5s %s\n", a.name,
-               a.device == CSRCONV_DEVICE_CUDA ? "cuda" : "cpu", a.is_peer ? "peer" : "own", a.math,
-               a.summary);
+        printf("%-18s %-5s %-6s %-5s %s\n", a.name, selection_device_kind(a.device),
+               a.is_peer ? "peer" : "own", a.math, a.summary);
         if (a.limits)
             printf("%-18s       does not keep: %s\n", "", a.limits);
     }

@@ -263,7 +263,7 @@ static int reproduce(const struct reproduce_options *o, struct work *work)
     code = reproduce_files_open(o->out, &work->reproduction, &files);
     if (!code)
         code = measure(o, &request, work);
-    if (!code && !(work->count.failed && !work->count.measured))
+    if (!code && work->count.measured)
         code = reproduce_files_save(&work->reproduction, &files);
     reproduce_files_abandon(&files);
     return code ? code : conclude(work);

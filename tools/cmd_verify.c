@@ -153,7 +153,7 @@ static int verify(const struct verify_options *o, struct check_request *request,
     const char *device;
     int code;
     if ((code = selection_usable_device(o->device, &request->device, &request->ordinal, &device)) ||
-        (code = selection_mark(&o->algorithms, wanted)))
+        (code = selection_mark_of(&o->algorithms, request->device, wanted)))
         return code;
     request->wanted = wanted;
     printf("device: %s\n", device);

@@ -1,6 +1,7 @@
 #include "output.h"
 
 #include "complain.h"
+#include "made_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,11 +38,12 @@ static void die_tidily(int signal_number)
     for (int i = 0; i < MOST_TEMPORARIES; i++)
         if (atomic_load(&temporaries[i].exists))
             unlink(temporaries[i].name);
+    made_folder_remove();
     raise(signal_number); /* SA_RESETHAND: now it ends the process, as it would have */
 }
 
 /* A signal that is ignored (nohup) or has a handler of somebody else's is left alone. */
-static void prepare_signals(void)
+void output_catch_signals(void)
 {
     static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
     struct sigaction action = { .sa_handler = die_tidily, .sa_flags = (int)SA_RESETHAND };
@@ -197,7 +199,7 @@ int output_open(const char *path, struct output **out)
 {
     struct stat status;
     *out = NULL;
-    prepare_signals();
+    output_catch_signals();
     struct output *output = calloc(1, sizeof *output);
     if (!output || !(output->path = strdup(path))) {
         free(output);

@@ -15,8 +15,7 @@ log=build/quickstart-build.log
 # For the GPUs that are here and no others, which would take minutes.
 cuda_options() {
     local arch
-    arch=$(tools/gpu/arch.sh)
-    if [ -n "$arch" ] && nvcc --version >/dev/null 2>&1; then
+    if arch=$(tools/gpu/arch.sh 2>/dev/null) && nvcc --version >/dev/null 2>&1; then
         echo "-Dcuda=auto -Dgpu_arch=$arch"
     else
         echo -Dcuda=disabled

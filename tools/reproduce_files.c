@@ -1,31 +1,11 @@
 #include "reproduce_files.h"
 
 #include "complain.h"
+#include "made_folder.h"
 #include "report/text.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-/* Makes what stands before each '/' too. */
-static int make_folder(const char *folder)
-{
-    struct stat status;
-    char *const path = strdup(folder);
-    int code = path ? EXIT_DONE : complain(EXIT_WRONG, "memory", "no room for the folder's name");
-    for (char *at = path ? strchr(path + 1, '/') : NULL; at; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        mkdir(path, 0777); /* an error shows at the folder itself */
-        *at = '/';
-    }
-    if (!code && mkdir(path, 0777) && errno != EEXIST)
-        code = complain(EXIT_BAD, folder, "cannot be made: %s", strerror(errno));
-    else if (!code && (stat(path, &status) || !S_ISDIR(status.st_mode)))
-        code = complain(EXIT_BAD, folder, "is not a folder");
-    free(path);
-    return code;
-}
 
 static int open_in(const char *folder, const char *name, struct output **output)
 {
@@ -41,7 +21,8 @@ int reproduce_files_open(const char *folder, const struct reproduction *r,
 {
     int code;
     memset(files, 0, sizeof *files);
-    if ((code = make_folder(folder)) || (code = open_in(folder, "report.md", &files->report)) ||
+    if ((code = made_folder_make(folder)) ||
+        (code = open_in(folder, "report.md", &files->report)) ||
         (code = open_in(folder, "layers.csv", &files->layers)) ||
         (code = open_in(folder, "ablation.csv", &files->ablation)) ||
         (code = open_in(folder, "totals.svg", &files->totals)))
@@ -132,4 +113,5 @@ void reproduce_files_abandon(struct reproduce_files *files)
         output_abandon(all[i]);
     for (size_t i = 0; i < REPRODUCE_NETWORKS; i++)
         output_abandon(&files->charts[i]);
+    made_folder_remove();
 }

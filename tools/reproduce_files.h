@@ -24,6 +24,7 @@ int reproduce_files_open(const char *folder, const struct reproduction *reproduc
 /* Writes each whole. Files that were committed before a failure stay. */
 int reproduce_files_save(const struct reproduction *reproduction, struct reproduce_files *files);
 
+/* The folder goes too if it was made and is empty. */
 void reproduce_files_abandon(struct reproduce_files *files);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "algorithm.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,6 +56,11 @@ void selection_warn_of_threads(csrconv_device device, const struct whole_list *t
         }
 }
 
+const char *selection_device_kind(csrconv_device device)
+{
+    return device == CSRCONV_DEVICE_CUDA ? "cuda" : "cpu";
+}
+
 static int length_of(const csrconv_algorithm *const *table)
 {
     int length = 0;
@@ -81,21 +87,28 @@ csrconv_algorithm_info selection_info(int index)
     return info;
 }
 
-static int mark_named(const char *name, int *wanted)
+/* The index of the algorithm, or -1. */
+static int find_named(const char *name)
 {
     const int count = selection_count();
-    for (int i = 0; i < count; i++) {
-        if (strcmp(name, "all") == 0)
-            wanted[i] = 1;
-        if (strcmp(name, selection_info(i).name) == 0) {
-            wanted[i] = 1;
-            return EXIT_DONE;
-        }
-    }
+    for (int i = 0; i < count; i++)
+        if (strcmp(name, selection_info(i).name) == 0)
+            return i;
+    return -1;
+}
+
+static int mark_named(const char *name, int *wanted)
+{
+    const int count = selection_count(), index = find_named(name);
     if (strcmp(name, "all") == 0)
-        return EXIT_DONE;
-    return complain(EXIT_BAD, "--algo", "there is no algorithm \"%s\"; info --algos lists them",
-                    name);
+        for (int i = 0; i < count; i++)
+            wanted[i] = 1;
+    else if (index >= 0)
+        wanted[index] = 1;
+    else
+        return complain(EXIT_BAD, "--algo", "there is no algorithm \"%s\"; info --algos lists them",
+                        name);
+    return EXIT_DONE;
 }
 
 int selection_mark(const struct text_list *names, int *wanted)
@@ -107,6 +120,33 @@ int selection_mark(const struct text_list *names, int *wanted)
     for (size_t i = 0; i < names->count && !code; i++)
         code = mark_named(names->items[i], wanted);
     return code;
+}
+
+/* Whether a named algorithm, "all" is none, is for another device; then also the sentence. */
+static bool is_for_another(const char *name, csrconv_device device, char sentence[128])
+{
+    const int index = find_named(name);
+    const csrconv_device its = index < 0 ? device : selection_info(index).device;
+    snprintf(sentence, 128, "%s is for %s, the device is %s", name, selection_device_kind(its),
+             selection_device_kind(device));
+    return its != device;
+}
+
+int selection_mark_of(const struct text_list *names, csrconv_device device, int *wanted)
+{
+    char sentence[128];
+    size_t others = 0;
+    const int code = selection_mark(names, wanted);
+    if (code)
+        return code;
+    for (size_t i = 0; i < names->count; i++)
+        others += is_for_another(names->items[i], device, sentence);
+    if (others && others == names->count)
+        return complain(EXIT_REFUSED, "--algo", "%s", sentence);
+    for (size_t i = 0; i < names->count; i++)
+        if (is_for_another(names->items[i], device, sentence))
+            fprintf(stderr, "warning: %s: it is left out\n", sentence);
+    return EXIT_DONE;
 }
 
 int selection_complain(const char *where, csrconv_status status)

@@ -16,6 +16,9 @@ int selection_device(const char *text, csrconv_device *device, int *ordinal);
 int selection_usable_device(const char *text, csrconv_device *device, int *ordinal,
                             const char **name);
 
+/* "cpu" or "cuda". */
+const char *selection_device_kind(csrconv_device device);
+
 /* A warning where threads are asked for and the device is none that has any. */
 void selection_warn_of_threads(csrconv_device device, const struct whole_list *threads);
 
@@ -29,6 +32,12 @@ csrconv_algorithm_info selection_info(int index);
  * empty list), or names; an unknown one is EXIT_BAD.
  */
 int selection_mark(const struct text_list *names, int *wanted);
+
+/*
+ * The same for one device: an algorithm of another one that is named gets a warning; EXIT_REFUSED
+ * if all that are named are such.
+ */
+int selection_mark_of(const struct text_list *names, csrconv_device device, int *wanted);
 
 /* The exit code that a status of the library comes to, and its sentence as the complaint. */
 int selection_complain(const char *where, csrconv_status status);

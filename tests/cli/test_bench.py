@@ -54,6 +54,17 @@ class Verify(support.Case):
         self.assertEqual(self.last_line(done), "0 passed, 0 failed, 1 skipped")
 
 
+    def test_algorithms_of_another_device(self):
+        for command in ("verify", "bench"):
+            if self.has_algorithm("cuda_direct"):
+                self.fail_with(3, "--algo", "cuda_direct is for cuda, the device is cpu", command,
+                               "--device", "cpu", "--algo", "cuda_direct", PROBLEM)
+                done = self.succeed(command, "--device", "cpu", "--algo", "direct,cuda_direct",
+                                    PROBLEM)
+                self.assertIn("warning: cuda_direct is for cuda, the device is cpu: it is left out",
+                              done.stderr)
+
+
 class Bench(support.Case):
     def bench(self, *arguments):
         return self.succeed("bench", "--device", "cpu", *arguments)
@@ -89,6 +100,19 @@ class Bench(support.Case):
     def test_csv_on_standard_output(self):
         done = self.bench("--algo", "direct", "--csv", "-", PROBLEM)
         self.assertEqual(len(self.rows(done.stdout)), 1)
+
+    def test_without_a_result_no_file(self):
+        done = self.succeed("verify", "--device", "cpu", PROBLEM).stdout.decode()
+        refused = [line.split()[1] for line in done.splitlines() if line.startswith("skipped")]
+        if not refused:
+            self.skipTest("every algorithm of this build runs here")
+        self.write("old.json", b"old")
+        done = self.fail_with(3, "bench", "nothing ran for 1 of the points", "bench", "--device",
+                              "cpu", "--algo", refused[0], "--csv", "new.csv", "--json", "old.json",
+                              PROBLEM)
+        self.assertIn(refused[0], done.stdout.decode())
+        self.assertEqual(self.files(), ["old.json"])
+        self.assertEqual(self.read("old.json"), b"old")
 
     def test_json(self):
         self.bench("--algo", "direct", "--json", "b.json", PROBLEM)

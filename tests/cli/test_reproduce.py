@@ -124,20 +124,39 @@ class Reproduce(support.Case):
                        "--network", "tiny.csv")
         self.assertEqual(self.files(), ["tiny.csv"])
 
-    def test_interrupted(self):
+    def interrupt(self, out, files):
+        """Sends SIGINT once the folder has so many files."""
         table = HEAD + "big,one,64,512,56,56,512,3,3,1,1,1,0.5\n"
         self.write("big.csv", table.encode())
-        os.mkdir(self.folder / "out")
-        self.write("out/report.md", b"old")
         process = subprocess.Popen(
-            [support.CSRCONV, "reproduce", "--out", "out", "--network", "big.csv", "--device",
+            [support.CSRCONV, "reproduce", "--out", out, "--network", "big.csv", "--device",
              "cpu"], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while process.poll() is None and len(os.listdir(self.folder / "out")) < 6:
+        folder = self.folder / out
+        while process.poll() is None and not (folder.exists() and len(os.listdir(folder)) >= files):
             pass
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(support.TIMEOUT), -signal.SIGINT)
+
+    def test_interrupted(self):
+        os.mkdir(self.folder / "out")
+        self.write("out/report.md", b"old")
+        self.interrupt("out", 6)
         self.assertEqual(os.listdir(self.folder / "out"), ["report.md"])
         self.assertEqual(self.read("out/report.md"), b"old")
+
+    def test_interrupted_in_a_new_folder(self):
+        os.mkdir(self.folder / "kept")
+        for out in ("new", "kept", "kept/a//b/", self.folder / "c/d"):
+            self.interrupt(out, 5)
+            self.assertEqual(self.files(), ["big.csv", "kept", "tiny.csv"], out)
+            self.assertEqual(os.listdir(self.folder / "kept"), [])
+
+    def test_failed_in_a_new_folder(self):
+        table = HEAD + "huge,one,100000,4096,512,512,64,3,3,1,1,1,0.9\n"
+        self.write("huge.csv", table.encode())
+        done = self.csrconv("reproduce", "--out", "new", "--network", "huge.csv", "--device", "cpu")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(self.files(), ["huge.csv", "tiny.csv"])
 
     def test_help(self):
         self.assertIn(b"\n  reproduce  ", self.succeed("--help").stdout)

@@ -124,6 +124,21 @@ static void succeeds_whatever_is_slower(void **state)
     assert_int_equal(compare(old_path, new_path), EXIT_DONE);
 }
 
+static void fails_without_a_common_measurement(void **state)
+{
+    char want[256];
+    struct report report;
+    (void)state;
+    write_two_runs();
+    sample_start(&report);
+    add(&report, "net:c", "gone", 50.0, "0.2.0");
+    add(&report, "net:d", "direct", 50.0, "0.2.0");
+    save(&report, old_path);
+    assert_int_equal(compare(old_path, new_path), EXIT_BAD);
+    snprintf(want, sizeof want, "%s: has no measurement in common with %s", new_path, old_path);
+    assert_string_equal(complaint(), want);
+}
+
 static void assert_refused(const char *text, const char *want)
 {
     char whole[256];
@@ -169,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joins_two_runs),
         cmocka_unit_test(succeeds_whatever_is_slower),
+        cmocka_unit_test(fails_without_a_common_measurement),
         cmocka_unit_test(refuses_bad_files),
         cmocka_unit_test(refuses_bad_arguments),
     };

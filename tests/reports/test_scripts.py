@@ -1,7 +1,8 @@
-"""The scripts over bench: what they find in rows of measurements.
+"""The scripts over bench: what they find in rows of measurements; those that run it on a GPU.
 
 usage: test_scripts.py SCRIPTS_FOLDER
 """
+import os
 import pathlib
 import subprocess
 import sys
@@ -18,6 +19,14 @@ import wide_set  # noqa: E402
 def row(name, us, algorithm="own", chosen="no", peer="", sparsity=0.9, math="fp32"):
     return {"name": name, "sparsity": str(sparsity), "algorithm": algorithm, "chosen": chosen,
             "peer_version": peer, "median_us": str(us), "math": math}
+
+
+def gpu_row(layer, batch, algorithm, us, peer="", math="fp32", cache="hot"):
+    return {"name": f"net:{layer}", "batch": batch, "algorithm": algorithm,
+            "chosen": "no" if peer else "yes", "device": "cuda:0", "math": math, "cache": cache,
+            "threads": 0, "median_us": us, "verified": "full", "machine": "Example GPU",
+            "sm_clock_mhz": 1900 + batch, "driver": "580.1", "peer_version": peer,
+            "commit": "0123abc"}
 
 
 class Scripts(unittest.TestCase):
@@ -58,18 +67,14 @@ class Scripts(unittest.TestCase):
             self.assertEqual([item.name for item in path.parent.iterdir()], ["rows.csv"])
 
     def test_table_of_a_gpu(self):
-        def line(layer, batch, algorithm, us, peer="", math="fp32", cache="hot"):
-            return {"name": f"net:{layer}", "batch": batch, "algorithm": algorithm,
-                    "chosen": "no" if peer else "yes", "device": "cuda:0", "math": math,
-                    "cache": cache, "threads": 0, "median_us": us, "machine": "Example GPU",
-                    "sm_clock_mhz": 1900 + batch, "driver": "580.1", "peer_version": peer,
-                    "commit": "0123abc"}
         rows = []
         for batch in (1, 32):
             for layer, us in (("a", 10), ("b", 20)):
-                rows += [line(layer, batch, "cuda_tiled", us), line(layer, batch, "cudnn", 40, "9"),
-                         line(layer, batch, "cudnn_tf32", 8, "9", math="tf32"),
-                         line(layer, batch, "cuda_tiled", 900, cache="cold")]
+                rows += [gpu_row(layer, batch, "cuda_tiled", us),
+                         gpu_row(layer, batch, "cudnn", 40, "9"),
+                         gpu_row(layer, batch, "cudnn_tf32", 8, "9", math="tf32"),
+                         gpu_row(layer, batch, "cuda_tiled", 900, cache="cold")]
+        rows[0]["verified"] = "sampled"
         with tempfile.TemporaryDirectory() as folder:
             readme = pathlib.Path(folder) / "README.md"
             bench_rows.write(pathlib.Path(folder) / "layers-net.csv", rows)
@@ -77,15 +82,96 @@ class Scripts(unittest.TestCase):
             subprocess.run([sys.executable, SCRIPTS / "layer_table.py", "update", readme],
                            check=True)
             text = readme.read_text()
-        self.assertIn("on Example GPU, 1901 to 1932 MHz, driver 580.1, commit 0123abc:", text)
+        self.assertIn("on Example GPU, 1901 to 1932 MHz, driver 580.1, commit 0123abc:"
+                      " medians, hot caches, every result verified, 1 of 12 by samples. ", text)
         self.assertIn("| network | batch | layers | csrconv ms | over cudnn | over cudnn_tf32 |", text)
         self.assertIn("| net | 32 | 2 | 0.03 | 2.83 (2.00-4.00) | 0.57 (0.40-0.80) | 2 of 2 |\n",
                       text)
+
+    def table_fails(self, what, data, *others):
+        """The table of a file of these bytes, and of others: one line on stderr, exit code 2."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "a.csv"
+            if data is not None:
+                path.write_bytes(data)
+            done = subprocess.run([sys.executable, SCRIPTS / "layer_table.py", "summary", path,
+                                   *others], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertRegex(done.stderr, rf"\Alayer_table.py: [^\n]*{what}[^\n]*\n\Z")
+
+    def test_table_of_bad_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "whole.csv"
+            bench_rows.write(path, [gpu_row("a", 1, "cuda_tiled", 10),
+                                    gpu_row("a", 1, "cudnn", 20, "9")])
+            whole = path.read_bytes()
+            self.table_fails("twice", whole, path)
+            bench_rows.write(path, [{**gpu_row("b", 1, "direct", 10), "device": "cpu"}])
+            self.table_fails("of a CPU and of a GPU together", whole, path)
+        self.table_fails("a.csv: No such file", None)
+        self.table_fails("a.csv: is no text", b"\x7fELF\x02\xff\xfe\n")
+        self.table_fails("a.csv: ", b"a,b\0\n")
+        self.table_fails("no column 'name'", b"")
+        self.table_fails("no measurements", whole.splitlines(keepends=True)[0])
+        header, first, last, _ = whole.split(b"\n")
+        for cut in (5, len(header) - 9, len(header) + 3, len(whole) - len(last) // 2, len(whole) - 1):
+            self.table_fails("a.csv", whole[:cut])
+        self.table_fails("no column 'verified'", whole.replace(b"verified", b"other"))
+        self.table_fails("2: verified: 'no' is neither", whole.replace(b",full,", b",no,"))
+        self.table_fails("2: median_us: '-10' is no time", whole.replace(b",10,", b",-10,"))
+        self.table_fails("no time of csrconv's choice", whole.replace(first + b"\n", b""))
 
     def test_without_data(self):
         done = subprocess.run([sys.executable, SCRIPTS / "wide_set.py", "csrconv", "/no/data",
                                "--csv", "x.csv"], stdout=subprocess.PIPE, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (77, "skipped: no data in /no/data\n"))
+
+
+class GpuScripts(unittest.TestCase):
+    """Those of tools/gpu, as far as they get without a GPU."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.program("nvidia-smi", "exit 9")
+        self.program("csrconv", "echo 'cuda:0  not usable: cuda:0: no NVIDIA driver'")
+
+    def program(self, name, line):
+        path = self.folder / name
+        path.write_text(f"#!/bin/sh\n{line}\n")
+        path.chmod(0o755)
+
+    def result(self, name, *arguments):
+        path = f"{self.folder}:{os.environ['PATH']}"
+        done = subprocess.run([SCRIPTS.parent / "gpu" / f"{name}.sh", *map(str, arguments)],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "PATH": path}, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_usage(self):
+        for name in ("bench", "build", "profile", "sanitize", "verify"):
+            self.assertRegex(str(self.result(name)),
+                             rf"\(2, '', 'csrconv gpu {name}: usage: tools/gpu/{name}.sh BUILD")
+        for name, *arguments in (("bench", "F", "no"), ("verify", "own", "no")):
+            self.assertEqual(self.result(name, self.folder, *arguments),
+                             (2, "", f'csrconv gpu {name}: there is no phase "no"\n'))
+        self.assertEqual(self.result("verify", "/no/build"),
+                         (2, "", "csrconv gpu verify: no csrconv in /no/build\n"))
+
+    def test_no_gpu(self):
+        out = self.folder / "out"
+        for name, *arguments in (("bench", out), ("profile", out), ("sanitize",), ("verify",)):
+            code, _, told = self.result(name, self.folder, *arguments)
+            self.assertEqual((code, told), (3, f"csrconv gpu {name}: no usable GPU\n"))
+        self.assertFalse(out.exists())
+
+    def test_arch(self):
+        self.assertEqual(self.result("arch"),
+                         (3, "", "csrconv gpu arch: no GPU here, or no driver\n"))
+        self.program("nvidia-smi", "printf '9.0\\n12.0\\n7.5\\n9.0\\n'")
+        self.assertEqual(self.result("arch"), (0, "75,90,120\n", ""))
 
 
 if __name__ == "__main__":

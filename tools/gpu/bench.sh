@@ -9,7 +9,7 @@
 #                                  DATA: FOLDER/wide-batchN.csv
 #   report                         csrconv reproduce: FOLDER/report/
 source "$(dirname "$0")/common.sh"
-[ $# -ge 2 ] || fail "usage: tools/gpu/bench.sh BUILD FOLDER [DATA] [PHASE ...]"
+[ $# -ge 2 ] || fail 2 "usage: tools/gpu/bench.sh BUILD FOLDER [DATA] [PHASE ...]"
 program=$(find_program "$1")
 folder=$2
 shift 2
@@ -20,6 +20,7 @@ if [ $# -gt 0 ] && [ -d "$1" ]; then
 fi
 phases=("$@")
 [ $# -gt 0 ] || phases=(alexnet googlenet resnet50 wide-1 wide-32 report)
+check_phases 'alexnet|googlenet|resnet50|wide-[0-9]+|report' "${phases[@]}"
 need_gpu "$program"
 mkdir -p "$folder"
 
@@ -56,7 +57,6 @@ for phase in "${phases[@]}"; do
         ;;
     wide-*) step "$phase" wide "${phase#wide-}" ;;
     report) step report report ;;
-    *) fail "there is no phase \"$phase\"" ;;
     esac
 done
 conclude

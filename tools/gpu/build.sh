@@ -3,11 +3,11 @@
 #
 #   tools/gpu/build.sh BUILD [MESON_OPTION ...]
 source "$(dirname "$0")/common.sh"
-[ $# -ge 1 ] || fail "usage: tools/gpu/build.sh BUILD [MESON_OPTION ...]"
+[ $# -ge 1 ] || fail 2 "usage: tools/gpu/build.sh BUILD [MESON_OPTION ...]"
 build=$1
 shift
 
-here=$("$root/tools/gpu/arch.sh")
+here=$("$root/tools/gpu/arch.sh") || echo "csrconv gpu build: for the usual GPUs"
 
 configure() {
     [ -f "$build/build.ninja" ] || meson setup "$build" "$root" --buildtype=release \

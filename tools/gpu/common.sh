@@ -4,9 +4,11 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 script=$(basename "$0" .sh)
 
+# fail CODE SENTENCE ...: the codes are csrconv's: 1 something went wrong, 2 a bad command line, 3 it
+# cannot run here.
 fail() {
-    echo "csrconv gpu $script: $*" >&2
-    exit 1
+    echo "csrconv gpu $script: ${*:2}" >&2
+    exit "$1"
 }
 
 # The program in a build folder, or in a folder that holds a copy of it.
@@ -18,13 +20,26 @@ find_program() {
             return
         fi
     done
-    fail "no csrconv in $1"
+    fail 2 "no csrconv in $1"
 }
 
 # need_gpu PROGRAM: says what there is; fails if it is nothing.
 need_gpu() {
     "$1" info --devices
-    "$1" info --devices | grep -q '^cuda:0 *usable' || fail "no usable GPU"
+    "$1" info --devices | grep -q '^cuda:0 *usable' || fail 3 "no usable GPU"
+}
+
+# find_tool NAME: one of the CUDA toolkit's.
+find_tool() {
+    command -v "$1" || command -v "/usr/local/cuda/bin/$1" || fail 3 "there is no $1"
+}
+
+# check_phases PATTERN PHASE ...
+check_phases() {
+    local phase
+    for phase in "${@:2}"; do
+        [[ $phase =~ ^($1)$ ]] || fail 2 "there is no phase \"$phase\""
+    done
 }
 
 # algorithms_of PROGRAM own|peer [PATTERN]: those on GPUs whose names match, comma-separated.
@@ -33,7 +48,7 @@ algorithms_of() {
     names=$("$1" info --algos |
         awk -v kind="$2" -v pattern="${3:-.}" '$2 == "cuda" && $3 == kind && $1 ~ pattern { print $1 }' |
         paste -sd,)
-    [ -n "$names" ] || fail "this build has no $2 algorithm $3"
+    [ -n "$names" ] || fail 3 "this build has no $2 algorithm $3"
     echo "$names"
 }
 
@@ -65,6 +80,6 @@ step() {
 
 # The last line.
 conclude() {
-    [ "${#failures[@]}" = 0 ] || fail "FAILED in ${failures[*]}, $SECONDS s"
+    [ "${#failures[@]}" = 0 ] || fail 1 "FAILED in ${failures[*]}, $SECONDS s"
     echo "csrconv gpu $script: all done in $SECONDS s"
 }

@@ -7,14 +7,13 @@
 # Without a PROBLEM: three of the published layers, at 90 to 98 % zeros. A csv a problem goes into
 # FOLDER. Compulsory bytes stand in the floors of csrconv bench --explain, which is run besides.
 source "$(dirname "$0")/common.sh"
-[ $# -ge 2 ] || fail "usage: tools/gpu/profile.sh BUILD FOLDER [ALGORITHM [PROBLEM ...]]"
+[ $# -ge 2 ] || fail 2 "usage: tools/gpu/profile.sh BUILD FOLDER [ALGORITHM [PROBLEM ...]]"
 program=$(find_program "$1")
 folder=$2
 algorithm=${3:-cuda_tiled}
 shift $(($# < 3 ? $# : 3))
-ncu=$(command -v ncu || echo /usr/local/cuda/bin/ncu)
-[ -x "$ncu" ] || fail "there is no ncu"
 need_gpu "$program"
+ncu=$(find_tool ncu)
 mkdir -p "$folder"
 
 problems=("$@")

@@ -3,14 +3,13 @@
 #
 #   tools/gpu/sanitize.sh BUILD [TOOL ...]      memcheck racecheck synccheck initcheck
 source "$(dirname "$0")/common.sh"
-[ $# -ge 1 ] || fail "usage: tools/gpu/sanitize.sh BUILD [TOOL ...]"
+[ $# -ge 1 ] || fail 2 "usage: tools/gpu/sanitize.sh BUILD [TOOL ...]"
 program=$(find_program "$1")
 shift
 tools=("$@")
 [ $# -gt 0 ] || tools=(memcheck racecheck synccheck initcheck)
-sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
-[ -x "$sanitizer" ] || fail "there is no compute-sanitizer"
 need_gpu "$program"
+sanitizer=$(find_tool compute-sanitizer)
 
 algorithms=$(algorithms_of "$program" own)
 

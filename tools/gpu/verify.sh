@@ -10,7 +10,7 @@
 #                bench verifies them on the other networks
 #   conformance  the cases that others publish, in DATA/conformance, by BUILD/tests/conformance
 source "$(dirname "$0")/common.sh"
-[ $# -ge 1 ] || fail "usage: tools/gpu/verify.sh BUILD [DATA] [PHASE ...]"
+[ $# -ge 1 ] || fail 2 "usage: tools/gpu/verify.sh BUILD [DATA] [PHASE ...]"
 build=$1
 program=$(find_program "$build")
 shift
@@ -21,6 +21,7 @@ if [ $# -gt 0 ] && [ -d "$1" ]; then
 fi
 phases=("$@")
 [ $# -gt 0 ] || phases=(own lowering cudnn conformance)
+check_phases 'own|lowering|cudnn|conformance' "${phases[@]}"
 need_gpu "$program"
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
@@ -72,7 +73,6 @@ for phase in "${phases[@]}"; do
             --network "$root/data/networks/alexnet.csv"
         ;;
     conformance) step conformance conformance ;;
-    *) fail "there is no phase \"$phase\"" ;;
     esac
 done
 skips

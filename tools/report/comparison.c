@@ -159,8 +159,9 @@ static int is_first_of_its_algorithm(const struct report *report, size_t index)
     return 1;
 }
 
-static void write_mean(const struct sorted *old, const struct report *fresh, const char *algorithm,
-                       FILE *stream)
+/* Returns how many of the algorithm's measurements are in both. */
+static size_t write_mean(const struct sorted *old, const struct report *fresh,
+                         const char *algorithm, FILE *stream)
 {
     struct geometric_mean mean = { 0 };
     size_t verdicts[VERDICTS] = { 0 };
@@ -177,9 +178,11 @@ static void write_mean(const struct sorted *old, const struct report *fresh, con
         fprintf(stream, "%s: %s by the geometric mean of %zu; %zu faster, %zu slower, %zu same\n",
                 algorithm, show_times(geometric_mean_value(&mean)).text, mean.count,
                 verdicts[FASTER], verdicts[SLOWER], verdicts[SAME]);
+    return mean.count;
 }
 
-static int write_joined(const struct sorted *old, const struct sorted *fresh, FILE *stream)
+static int write_joined(const struct sorted *old, const struct sorted *fresh, size_t *common,
+                        FILE *stream)
 {
     static const char *const circumstances[] = { "machine", "driver", "version" };
     for (size_t i = 0; i < sizeof circumstances / sizeof circumstances[0]; i++)
@@ -188,7 +191,8 @@ static int write_joined(const struct sorted *old, const struct sorted *fresh, FI
     const int code = write_rows(old, fresh, stream);
     for (size_t i = 0; code == EXIT_DONE && i < fresh->report->count; i++)
         if (is_first_of_its_algorithm(fresh->report, i))
-            write_mean(old, fresh->report, fresh->report->results[i].measurement.algorithm, stream);
+            *common += write_mean(old, fresh->report,
+                                  fresh->report->results[i].measurement.algorithm, stream);
     return code;
 }
 
@@ -196,11 +200,14 @@ int comparison_write(const struct report *old, const char *old_name, const struc
                      const char *new_name, FILE *stream)
 {
     struct sorted old_rows = { 0 }, new_rows = { 0 };
+    size_t common = 0;
     int code = sort_rows(old, old_name, &old_rows);
     if (code == EXIT_DONE)
         code = sort_rows(fresh, new_name, &new_rows);
     if (code == EXIT_DONE)
-        code = write_joined(&old_rows, &new_rows, stream);
+        code = write_joined(&old_rows, &new_rows, &common, stream);
+    if (code == EXIT_DONE && !common)
+        code = complain(EXIT_BAD, new_name, "has no measurement in common with %s", old_name);
     free(old_rows.rows);
     free(new_rows.rows);
     return code;

@@ -10,15 +10,35 @@ The markers are comments, the first with the pattern of the CSV files, seen from
     <!-- end of results -->
 
 Measurements of a GPU have more peers: their table shows the gains over each, without the peers' times.
+Those of CPUs and of GPUs go into no table together.
+
+Exit 0; 1 if the table is not what the CSV says; 2 if a file cannot be read, or says something else.
 """
 import collections
 import csv
+import io
 import math
 import pathlib
 import re
 import sys
 
+COLUMNS = ("name", "batch", "algorithm", "chosen", "device", "math", "cache", "threads", "median_us",
+           "verified", "machine", "sm_clock_mhz", "driver", "peer_version", "commit")
 MARKERS = re.compile(r"(<!-- results of (\S+) -->\n)(.*?)(<!-- end of results -->)", re.S)
+
+
+def fail(text, code=2):
+    print(f"layer_table.py: {text}", file=sys.stderr)
+    sys.exit(code)
+
+
+def read_text(path):
+    try:
+        return pathlib.Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        fail(f"{path}: {error.strerror}")
+    except UnicodeDecodeError:
+        fail(f"{path}: is no text")
 
 
 class Layer:
@@ -30,13 +50,65 @@ class Layer:
         self.fp32_peers_us = []
 
     def add(self, row):
+        """False if the same stands there already."""
         us = float(row["median_us"])
         if row["peer_version"]:
+            if row["algorithm"] in self.peers_us:
+                return False
             self.peers_us[row["algorithm"]] = us
             if row["math"] == "fp32":
                 self.fp32_peers_us.append(us)
         elif row["chosen"] == "yes":
+            if self.chosen_us is not None:
+                return False
             self.chosen_us = us
+        return True
+
+
+def is_whole(text):
+    return text.isascii() and text.isdigit()
+
+
+def is_time(text):
+    try:
+        return 0 < float(text) < math.inf
+    except ValueError:
+        return False
+
+
+def fault_of(row):
+    """What is wrong with a row, None if nothing is."""
+    if None in row or None in row.values():
+        return "has not as many cells as the header"
+    if not is_whole(row["batch"]):
+        return f"batch: '{row['batch']}' is no whole number"
+    if not is_time(row["median_us"]):
+        return f"median_us: '{row['median_us']}' is no time"
+    if row["sm_clock_mhz"] and not is_whole(row["sm_clock_mhz"]):
+        return f"sm_clock_mhz: '{row['sm_clock_mhz']}' is no whole number"
+    if row["verified"] not in ("full", "sampled"):
+        return f"verified: '{row['verified']}' is neither full nor sampled"
+    return None
+
+
+def rows_of(path):
+    """The rows of a file that bench --csv wrote."""
+    text = read_text(path)
+    reader = csv.DictReader(io.StringIO(text), strict=True)
+    try:
+        rows = list(reader)
+    except csv.Error as error:
+        fail(f"{path}: {error}")
+    for column in COLUMNS:
+        if column not in (reader.fieldnames or []):
+            fail(f"{path}: the header has no column '{column}'")
+    for line, row in enumerate(rows, 2):
+        fault = fault_of(row)
+        if fault:
+            fail(f"{path}:{line}: {fault}")
+    if not text.endswith("\n"):
+        fail(f"{path}: ends within a line")
+    return rows
 
 
 def read(paths):
@@ -44,20 +116,35 @@ def read(paths):
     groups = collections.defaultdict(lambda: collections.defaultdict(Layer))
     rows = []
     for path in paths:
-        with open(path, newline="") as file:
-            for row in csv.DictReader(file):
-                if row["cache"] != "hot":
-                    continue
-                network = row["name"].partition(":")[0]
-                groups[network, int(row["batch"])][row["name"]].add(row)
-                rows.append(row)
+        for row in rows_of(path):
+            if row["cache"] != "hot":
+                continue
+            network = row["name"].partition(":")[0]
+            if not groups[network, int(row["batch"])][row["name"]].add(row):
+                fail(f"{path}: {row['algorithm']} of {row['name']} at batch {row['batch']} is there"
+                     " twice")
+            rows.append(row)
     if not rows:
-        sys.exit("layer_table.py: no measurements in " + " ".join(map(str, paths)))
+        fail("no measurements in " + " ".join(map(str, paths)))
+    if len({is_of_gpu(row) for row in rows}) > 1:
+        fail("measurements of a CPU and of a GPU together: " + " ".join(map(str, paths)))
     for (_, batch), layers in groups.items():
         for name, layer in layers.items():
             if layer.chosen_us is None:
-                sys.exit(f"layer_table.py: {name} at batch {batch} has no time of csrconv's choice")
+                fail(f"{name} at batch {batch} has no time of csrconv's choice")
     return groups, rows
+
+
+def is_of_gpu(row):
+    return row["device"].startswith("cuda")
+
+
+def verified(rows):
+    """How the results were."""
+    sampled = sum(row["verified"] == "sampled" for row in rows)
+    if not sampled:
+        return "every result verified"
+    return f"every result verified, {sampled} of {len(rows)} by samples"
 
 
 def geometric_mean(values):
@@ -84,7 +171,7 @@ def summary(paths):
     groups, rows = read(paths)
     layers = [layer for group in groups.values() for layer in group.values()]
     means = [f"{geometric_mean(gains(layers, peer)):.2f}x over {peer}" for peer in peers_of(rows)]
-    text = f"{len(layers)} layer runs verified"
+    text = f"{len(layers)} layer runs, {verified(rows)}"
     if means:
         text += (f", csrconv {', '.join(means)} (geometric mean),"
                  f" the fastest on {faster_than_all(layers)}")
@@ -98,9 +185,9 @@ def every(rows, key):
 
 def measured_on_cpu(rows):
     return (f"Measured on {every(rows, 'machine')}, {every(rows, 'threads')} threads,"
-            f" commit {every(rows, 'commit')}: sums of medians, hot caches, every result"
-            " verified. A gain above 1 means that csrconv is faster: by the sums, and as geometric"
-            " mean over the layers.")
+            f" commit {every(rows, 'commit')}: sums of medians, hot caches,"
+            f" {verified(rows)}. A gain above 1 means that csrconv is faster: by the sums, and as"
+            " geometric mean over the layers.")
 
 
 def cpu_cells(layers, peer):
@@ -119,7 +206,7 @@ def measured_on_gpu(rows):
     clocks = sorted({int(row["sm_clock_mhz"]) for row in rows if row["sm_clock_mhz"]})
     clock = f", {clocks[0]} to {clocks[-1]} MHz" if clocks else ""
     return (f"Measured on {every(rows, 'machine')}{clock}, driver {every(rows, 'driver')},"
-            f" commit {every(rows, 'commit')}: medians, hot caches, every result verified. How many"
+            f" commit {every(rows, 'commit')}: medians, hot caches, {verified(rows)}. How many"
             " times as fast csrconv is: the geometric mean over the layers, and in parentheses the"
             " least and the most.")
 
@@ -136,7 +223,7 @@ def gpu_cells(layers, peer):
 def table(paths):
     groups, rows = read(paths)
     peers = peers_of(rows)
-    is_gpu = rows[0]["device"].startswith("cuda")
+    is_gpu = is_of_gpu(rows[0])
     head = ["network", "batch", "layers", "csrconv ms"]
     for peer in peers:
         head += [f"over {peer}"] if is_gpu else [f"{peer} ms", "gain"]
@@ -155,14 +242,14 @@ def table(paths):
 
 
 def rendered(readme):
-    text = readme.read_text()
+    text = read_text(readme)
     if not MARKERS.search(text):
-        sys.exit(f"layer_table.py: {readme} has no markers")
+        fail(f"{readme}: has no markers")
 
     def fill(match):
         paths = sorted(readme.parent.glob(match[2]))
         if not paths:
-            sys.exit(f"layer_table.py: there is no {match[2]}")
+            fail(f"there is no {match[2]}")
         return match[1] + table(paths) + match[4]
 
     return text, MARKERS.sub(fill, text)
@@ -177,10 +264,11 @@ def main(arguments):
         if arguments[0] == "update":
             readme.write_text(after)
         elif before != after:
-            sys.exit(f"layer_table.py: the table of {readme.name} is not that of its CSV;"
-                     f" tools/scripts/layer_table.py update {readme.name} renews it")
+            fail(f"the table of {readme.name} is not that of its CSV;"
+                 f" python3 tools/scripts/layer_table.py update {readme.name} renews it", 1)
     else:
-        sys.exit(__doc__)
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
 
 
 main(sys.argv[1:])
