@@ -23,7 +23,7 @@ struct csrconv_ablation {
     bool grouped_stores;  /* each tile is stored by itself */
     bool images_in_lanes; /* images one by one */
     bool pixels_in_lanes; /* images in vectors only; not together with the one before */
-    /* Of the tiled CUDA kernel. */
+    /* Of the tiled CUDA kernel; the first and the last also of the one made of code. */
     bool row_order;      /* filters as they come, not dealt so that warps have equal work */
     bool pixel_tiles;    /* one filter and one output in a lane */
     bool staged_offsets; /* offsets and values loaded where they are needed, not ahead */

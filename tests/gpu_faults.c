@@ -161,7 +161,14 @@ static void no_room_is_told_and_survived(const char *algorithm)
     csrconv_weights *weights = weights_of(&g);
     csrconv_plan *plan;
     struct hog hog;
-    assert_ok(csrconv_plan_create(weights, &g, &options, &plan)); /* loads its code */
+    const csrconv_status status =
+        csrconv_plan_create(weights, &g, &options, &plan); /* loads its code */
+    if (status == CSRCONV_NOT_SUPPORTED) {
+        printf("skipped: %s: %s\n", algorithm, csrconv_last_error());
+        csrconv_weights_destroy(&weights);
+        return;
+    }
+    assert_ok(status);
     csrconv_plan_destroy(&plan);
     hog_make(&hog);
     assert_true(fail_until_it_fits(weights, &g, &options, &hog) > 0);

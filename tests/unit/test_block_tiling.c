@@ -2,7 +2,7 @@
  * What host code prepares for cuda_tiled, run on the CPU: blocks stage patches of random layers,
  * their warps walk the streams as the kernel does, and every output must come out once and right.
  */
-#include "layer_fixture.h"
+#include "exact_layer.h"
 
 #include "block_tiling.h"
 #include "row_streams.h"
@@ -20,7 +20,7 @@ static const struct csrconv_block_machine machines[] = {
 
 /* A block at work: its tile, its place, and one stage of shared memory. */
 struct block {
-    const struct layer_data *data;
+    const struct exact_layer *data;
     const struct csrconv_block_tiling *tiling;
     const struct csrconv_row_streams *streams;
     const int32_t *places, *row_phases, *column_phases;
@@ -50,7 +50,7 @@ static void stage_row(const struct block *b, float *channel, int64_t c, int64_t 
             assert_in_range(at, 0, p->plane * p->row_phases * p->column_phases - 1);
             /* A copy stays inside the input's row. */
             assert_in_range(left + x + i, 0, g->width - 1);
-            channel[at] = layer_input(b->data, b->image + image, c, iy, left + x + i);
+            channel[at] = exact_layer_input(b->data, b->image + image, c, iy, left + x + i);
         }
 }
 
@@ -112,7 +112,7 @@ static void store_word(const struct block *b, int64_t filter, int64_t word, floa
     const int64_t x = b->column + (place & 1023);
     if (place < 0 || n >= shape->g.batch || y >= shape->out_h || x >= shape->out_w)
         return;
-    layer_store(b->data, n, filter, y, x, sum);
+    exact_layer_store(b->data, n, filter, y * shape->out_w + x, sum);
 }
 
 static void run_block(struct block *b)
@@ -166,7 +166,7 @@ static void check_limits(const struct csrconv_block_machine *machine,
     assert_true(t->us > 0.0);
 }
 
-static void check_tiling(const struct csrconv_block_machine *machine, struct layer_data *d,
+static void check_tiling(struct exact_layer *d, const struct csrconv_block_machine *machine,
                          const struct csrconv_block_tiling *tiling)
 {
     const csrconv_geometry *g = &d->problem.shape.g;
@@ -190,9 +190,9 @@ static void check_tiling(const struct csrconv_block_machine *machine, struct lay
     csrconv_patch_places(&tiling->patch, words, places);
     csrconv_patch_row_phases(&d->problem.shape, &tiling->patch, phases);
     csrconv_patch_column_phases(&d->problem.shape, &tiling->patch, phases + g->stride_h);
-    layer_clear(d);
+    exact_layer_clear(d);
     run_blocks(&b);
-    layer_check(d);
+    exact_layer_check(d);
     csrconv_row_streams_free(&memory, &streams);
     free(b.sums);
     free(b.stage);
@@ -216,7 +216,7 @@ static void keep_some(void *context, const struct csrconv_block_tiling *tiling)
     kept->seen++;
 }
 
-static void check_layer(const struct csrconv_block_machine *machine, struct layer_data *d,
+static void check_layer(struct exact_layer *d, const struct csrconv_block_machine *machine,
                         struct random_state *random)
 {
     struct kept kept = { .random = random };
@@ -225,9 +225,9 @@ static void check_layer(const struct csrconv_block_machine *machine, struct laye
     csrconv_block_tiling_each(&d->problem, machine, keep_some, &kept);
     assert_int_equal(status, kept.seen ? CSRCONV_OK : CSRCONV_NOT_SUPPORTED);
     if (!status)
-        check_tiling(machine, d, &best);
+        check_tiling(d, machine, &best);
     for (int64_t i = 0; i < kept.seen && i < KEPT; i++)
-        check_tiling(machine, d, &kept.tilings[i]);
+        check_tiling(d, machine, &kept.tilings[i]);
 }
 
 static void blocks_make_the_convolution(void **state)
@@ -236,11 +236,14 @@ static void blocks_make_the_convolution(void **state)
     (void)state;
     random_seed(&random, 5);
     for (int i = 0; i < ROUNDS; i++) {
-        struct layer_data d;
-        layer_make(&random, &d);
+        const csrconv_geometry g = random_geometry(&random);
+        csrconv_weights *weights = random_weights(&random, &g);
+        struct exact_layer d = { .problem.weights = weights };
         d.problem.without.row_order = i % 5 == 4;
-        check_layer(&machines[i % COUNT_OF(machines)], &d, &random);
-        layer_free(&d);
+        exact_layer_init(&d, &g, &random);
+        check_layer(&d, &machines[i % COUNT_OF(machines)], &random);
+        exact_layer_free(&d);
+        csrconv_weights_destroy(&weights);
     }
 }
 
@@ -259,22 +262,6 @@ static double unevenness(const struct csrconv_problem *problem,
     times = (double)most * (double)s.warps / (double)s.start[s.warps];
     csrconv_row_streams_free(&memory, &s);
     return times;
-}
-
-/* Of filters that get ever longer. */
-static csrconv_weights *uneven_weights(const csrconv_geometry *g)
-{
-    const int64_t columns = g->channels * g->kernel_h * g->kernel_w;
-    float *dense = calloc((size_t)(g->filters * columns), sizeof *dense);
-    csrconv_weights *weights;
-    assert_non_null(dense);
-    for (int64_t m = 0; m < g->filters; m++)
-        for (int64_t i = 0; i < columns * m / (4 * g->filters); i++)
-            dense[m * columns + i * 4] = 1.0F;
-    assert_ok(csrconv_weights_from_dense(dense, g->filters, g->channels, g->kernel_h, g->kernel_w,
-                                         NULL, &weights));
-    free(dense);
-    return weights;
 }
 
 static void warps_have_equal_work(void **state)

@@ -3,7 +3,7 @@
  * their warps walk the lists as the kernel does, quadruples of sums go where the kernel gives them,
  * and every output must come out once and right.
  */
-#include "layer_fixture.h"
+#include "exact_layer.h"
 
 #include "chunk_lists.h"
 #include "split_tiling.h"
@@ -27,7 +27,7 @@ static const double spare = 4.0; /* of these small lists */
 
 /* A block at work: its tile, its chunk, and its shared memory. */
 struct block {
-    const struct layer_data *data;
+    const struct exact_layer *data;
     const struct csrconv_split_tiling *split;
     const struct csrconv_chunk_lists *lists;
     const struct csrconv_tile_tables *tables;
@@ -149,7 +149,7 @@ static void store(const struct block *b, int64_t unit, int64_t lane, int i)
         return;
     for (int64_t chunk = 0; chunk < t->stages; chunk++)
         sum += b->units[((chunk * csrconv_split_units(t) + unit) * LANES + lane) * 4 + i];
-    layer_store(b->data, n, filter, pixel / shape->out_w, pixel % shape->out_w, sum);
+    exact_layer_store(b->data, n, filter, pixel, sum);
 }
 
 /* All chunks of a tile. */
@@ -196,7 +196,7 @@ static void check_limits(const struct csrconv_split_machine *machine,
     assert_true(t->us > 0.0);
 }
 
-static void check_tiling(const struct csrconv_split_machine *machine, struct layer_data *d,
+static void check_tiling(const struct csrconv_split_machine *machine, struct exact_layer *d,
                          const struct csrconv_split_tiling *split)
 {
     const struct csrconv_block_tiling *t = &split->block;
@@ -215,9 +215,9 @@ static void check_tiling(const struct csrconv_split_machine *machine, struct lay
     assert_ok(csrconv_chunk_lists_make(&d->problem, t, &memory, &lists));
     assert_ok(csrconv_tile_tables_make(&d->problem.shape, &t->patch, csrconv_block_words(t),
                                        &memory, &tables));
-    layer_clear(d);
+    exact_layer_clear(d);
     run_tiles(&b);
-    layer_check(d);
+    exact_layer_check(d);
     csrconv_tile_tables_free(&memory, &tables);
     csrconv_chunk_lists_free(&memory, &lists);
     free(b.units);
@@ -240,7 +240,7 @@ static void keep_some(void *context, const struct csrconv_split_tiling *tiling)
     kept->seen++;
 }
 
-static void check_layer(const struct csrconv_split_machine *machine, struct layer_data *d,
+static void check_layer(const struct csrconv_split_machine *machine, struct exact_layer *d,
                         struct random_state *random)
 {
     struct kept kept = { .random = random };
@@ -260,10 +260,13 @@ static void blocks_make_the_convolution(void **state)
     (void)state;
     random_seed(&random, 6);
     for (int i = 0; i < ROUNDS; i++) {
-        struct layer_data d;
-        layer_make(&random, &d);
+        const csrconv_geometry g = random_geometry(&random);
+        csrconv_weights *weights = random_weights(&random, &g);
+        struct exact_layer d = { .problem.weights = weights };
+        exact_layer_init(&d, &g, &random);
         check_layer(&machines[i % COUNT_OF(machines)], &d, &random);
-        layer_free(&d);
+        exact_layer_free(&d);
+        csrconv_weights_destroy(&weights);
     }
 }
 

@@ -64,6 +64,20 @@ csrconv_weights *random_weights(struct random_state *state, const csrconv_geomet
     return weights;
 }
 
+csrconv_weights *uneven_weights(const csrconv_geometry *g)
+{
+    const int64_t columns = g->channels * g->kernel_h * g->kernel_w;
+    float *dense = test_calloc((size_t)(g->filters * columns), sizeof *dense);
+    csrconv_weights *weights;
+    for (int64_t m = 0; m < g->filters; m++)
+        for (int64_t i = 0; i < columns * m / (4 * g->filters); i++)
+            dense[m * columns + i * 4] = 1.0F;
+    assert_ok(csrconv_weights_from_dense(dense, g->filters, g->channels, g->kernel_h, g->kernel_w,
+                                         NULL, &weights));
+    test_free(dense);
+    return weights;
+}
+
 static void transpose(int64_t lanes, const float *from, int64_t from_stride, int64_t columns,
                       float *to, int64_t to_stride)
 {

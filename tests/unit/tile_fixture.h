@@ -14,6 +14,9 @@ csrconv_geometry random_geometry(struct random_state *state);
 /* Weights of that geometry: some filters empty, the others of random density. */
 csrconv_weights *random_weights(struct random_state *state, const csrconv_geometry *geometry);
 
+/* Of filters that get ever longer. */
+csrconv_weights *uneven_weights(const csrconv_geometry *geometry);
+
 /* In [least, most]. */
 int64_t random_between(struct random_state *state, int64_t least, int64_t most);
 

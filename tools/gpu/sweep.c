@@ -140,6 +140,7 @@ static int measure_list(const struct sweep_kernel *kernel, const char *name, dou
         printf("%s,%g,", name, sparsity);
         kernel->print(tiling, stdout);
         printf(",%.2f,%.2f,%d\n", kernel->estimate_us(tiling), us, differs(stage, first, i == 0));
+        fflush(stdout);
     }
     free(first);
     return EXIT_DONE;
@@ -164,8 +165,8 @@ static int sweep_plan(const struct sweep_kernel *kernel, const char *name, doubl
     return code;
 }
 
-static int sweep_problem(const struct sweep_kernel *kernel, const char *text, double sparsity,
-                         size_t count)
+int sweep_problem(const struct sweep_kernel *kernel, const char *text, double sparsity,
+                  int64_t count)
 {
     const struct workload_options options = { .seed = 1, .sparsity = sparsity };
     csrconv_plan_options plan_options;
@@ -176,7 +177,7 @@ static int sweep_problem(const struct sweep_kernel *kernel, const char *text, do
     int code;
     csrconv_plan_options_init(&plan_options);
     plan_options.device = CSRCONV_DEVICE_CUDA;
-    plan_options.algorithm = kernel->algorithm;
+    plan_options.algorithm = "cuda_direct"; /* soon made: each tiling gets its own */
     if ((code = descriptor_parse(text, text, &problem)) ||
         (code = workload_make(&problem.geometry, &options, &workload)) ||
         (code = stage_make(&workload, CSRCONV_DEVICE_CUDA, 0, &stage)))
@@ -184,11 +185,16 @@ static int sweep_problem(const struct sweep_kernel *kernel, const char *text, do
     if (csrconv_plan_create(workload.weights, &workload.geometry, &plan_options, &plan))
         code = complain(EXIT_WRONG, text, "%s", csrconv_last_error());
     else
-        code = sweep_plan(kernel, text, sparsity, count, &stage, plan);
+        code = sweep_plan(kernel, text, sparsity, (size_t)count, &stage, plan);
     csrconv_plan_destroy(&plan);
     stage_free(&stage);
     workload_free(&workload);
     return code;
+}
+
+void sweep_header(const struct sweep_kernel *kernel)
+{
+    printf("problem,sparsity,%s,estimate_us,us,differs\n", kernel->columns);
 }
 
 int sweep_main(const struct sweep_kernel *kernel, int argc, char **argv)
@@ -197,9 +203,9 @@ int sweep_main(const struct sweep_kernel *kernel, int argc, char **argv)
     if (argc < 4)
         code = complain(EXIT_BAD, "usage", "SPARSITY COUNT PROBLEM ...");
     else
-        printf("problem,sparsity,%s,estimate_us,us,differs\n", kernel->columns);
+        sweep_header(kernel);
     for (int i = 3; i < argc && !code; i++)
-        code = sweep_problem(kernel, argv[i], atof(argv[1]), (size_t)atoll(argv[2]));
+        code = sweep_problem(kernel, argv[i], atof(argv[1]), atoll(argv[2]));
     if (code)
         fprintf(stderr, "%s: %s\n", argv[0], complaint());
     return code;

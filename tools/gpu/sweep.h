@@ -25,12 +25,17 @@ struct sweep_kernel {
 /* For list: appends one. */
 void sweep_append(void *list, const void *tiling);
 
+/* The first row of the CSV. */
+void sweep_header(const struct sweep_kernel *kernel);
+
 /*
- * main of such a program, whose arguments are
- *   SPARSITY COUNT PROBLEM ...
- * Of each problem the COUNT / 2 tilings that are best by estimate, and as many spread over the
- * rest, each as a graph of executes with caches hot.
+ * Rows of count / 2 tilings of a problem that are best by estimate, and of as many spread over the
+ * rest (the best one, if count is 1), each as a graph of executes with caches hot. An exit code.
  */
+int sweep_problem(const struct sweep_kernel *kernel, const char *problem, double sparsity,
+                  int64_t count);
+
+/* main of a program whose arguments are SPARSITY COUNT PROBLEM ... */
 int sweep_main(const struct sweep_kernel *kernel, int argc, char **argv);
 
 #endif

@@ -1,0 +1,219 @@
+/*
+ * Weights compiled into code: for each panel of filters straight-line code in which weights are
+ * immediates, so that one input loaded feeds all the filters that want it.
+ * jit/jit_tiling.h says how a convolution is cut, jit/jit_schedule.h what the code does,
+ * jit/jit_ptx.c prints it.
+ */
+#include "cuda_jit.h"
+
+#include "cuda_tiled.h"
+#include "jit_image.h"
+#include "runtime.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LEAST_CAPABILITY = 90 }; /* bulk copies, and barriers that count their bytes */
+
+struct jit {
+    struct csrconv_jit_image *image;
+    cudaLibrary_t *libraries; /* of each kernel, as far as they are loaded */
+    cudaKernel_t *kernels;
+};
+
+static csrconv_status choose(const struct csrconv_problem *problem,
+                             struct csrconv_jit_tiling *tiling)
+{
+    struct csrconv_block_machine machine;
+    const csrconv_status status = csrconv_tiled_machine(&machine);
+    return status ? status : csrconv_jit_tiling_choose(problem, &machine, tiling);
+}
+
+static csrconv_status jit_refuse(const struct csrconv_algorithm *self,
+                                 const struct csrconv_problem *problem)
+{
+    struct csrconv_cuda_device device;
+    struct csrconv_jit_tiling tiling;
+    csrconv_status status = csrconv_cuda_describe(&device);
+    (void)self;
+    if (status)
+        return status;
+    if (device.capability < LEAST_CAPABILITY)
+        return csrconv_fail(CSRCONV_NOT_SUPPORTED,
+                            "cuda_jit makes code for compute capability %d.%d and later, not %d.%d",
+                            LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10, device.capability / 10,
+                            device.capability % 10);
+    if ((status = csrconv_jit_compiler()))
+        return status;
+    return choose(problem, &tiling);
+}
+
+static double jit_estimate(const struct csrconv_algorithm *self,
+                           const struct csrconv_problem *problem)
+{
+    struct csrconv_jit_tiling tiling;
+    (void)self;
+    return choose(problem, &tiling) ? 0.0 : tiling.us;
+}
+
+static void unload(struct jit *jit)
+{
+    for (int64_t i = 0; i < jit->image->kernels; i++)
+        if (jit->libraries[i] && cudaLibraryUnload(jit->libraries[i]))
+            (void)cudaGetLastError();
+}
+
+static void jit_destroy(const struct csrconv_memory *memory, void *state)
+{
+    struct jit *jit = state;
+    if (!jit)
+        return;
+    if (jit->libraries)
+        unload(jit);
+    csrconv_release(memory, jit->libraries);
+    csrconv_release(memory, jit->kernels);
+    csrconv_release(memory, jit->image);
+    csrconv_release(memory, jit);
+}
+
+static csrconv_status load_kernel(struct jit *jit, int64_t kernel, int ordinal)
+{
+    const void *code = csrconv_jit_image_code(jit->image, kernel);
+    const int bytes = (int)jit->image->tiling.shared_bytes;
+    cudaError_t error =
+        cudaLibraryLoadData(&jit->libraries[kernel], code, NULL, NULL, 0, NULL, NULL, 0);
+    if (!error)
+        error = cudaLibraryGetKernel(&jit->kernels[kernel], jit->libraries[kernel], "csrconv_jit");
+    if (!error)
+        error = cudaKernelSetAttributeForDevice(
+            jit->kernels[kernel], cudaFuncAttributeMaxDynamicSharedMemorySize, bytes, ordinal);
+    if (error)
+        return csrconv_cuda_check(error, "cuda_jit: loading the code");
+    return csrconv_cuda_load((const void *)jit->kernels[kernel], "cuda_jit");
+}
+
+static csrconv_status load(struct csrconv_memory *memory, int ordinal, struct jit *jit)
+{
+    const int64_t kernels = jit->image->kernels;
+    csrconv_status status =
+        csrconv_allocate(memory, kernels, sizeof *jit->kernels, (void **)&jit->kernels);
+    if (!status)
+        status =
+            csrconv_allocate(memory, kernels, sizeof *jit->libraries, (void **)&jit->libraries);
+    if (status)
+        return status;
+    memset(jit->libraries, 0, (size_t)kernels * sizeof *jit->libraries);
+    for (int64_t i = 0; i < kernels && !status; i++)
+        status = load_kernel(jit, i, ordinal);
+    return status;
+}
+
+static void explain(const struct csrconv_shape *shape, const struct csrconv_jit_image *image,
+                    struct csrconv_prepared *prepared)
+{
+    const struct csrconv_jit_tiling *t = &image->tiling;
+    char tile[96];
+    if (t->is_flat)
+        snprintf(tile, sizeof tile, "%" PRId64 " consecutive outputs of up to %" PRId64 " images",
+                 t->span, t->slots);
+    else
+        snprintf(tile, sizeof tile, "tiles of %" PRId64 " x %" PRId64 " outputs", t->rows,
+                 t->columns);
+    snprintf(prepared->detail, sizeof prepared->detail,
+             "%" PRId64 " panels of %" PRId64 " filters in %" PRId64 " kernels, %" PRId64
+             " bytes of code; blocks of %" PRId64 " threads, %s; %" PRId64 " stages of %" PRId64
+             " channels, %" PRId64 " held; %" PRId64 " blocks a panel, %" PRId64
+             " bytes shared, %" PRId64 " blocks a multiprocessor",
+             t->panels * shape->g.groups, t->filters, image->kernels, image->bytes, t->threads,
+             tile, t->stages, t->stage_channels, t->ring, t->blocks, t->shared_bytes, t->residents);
+}
+
+csrconv_status csrconv_jit_prepare_as(const struct csrconv_problem *problem,
+                                      const struct csrconv_jit_tiling *tiling,
+                                      struct csrconv_prepared *prepared)
+{
+    struct csrconv_memory *memory = &prepared->memory;
+    struct csrconv_cuda_device device;
+    struct jit *jit;
+    csrconv_status status = csrconv_allocate(memory, 1, sizeof *jit, &prepared->state);
+    if (status)
+        return status;
+    jit = prepared->state;
+    memset(jit, 0, sizeof *jit);
+    if ((status = csrconv_cuda_describe(&device)) ||
+        (status =
+             csrconv_jit_image_make(problem, tiling, device.capability, memory, &jit->image)) ||
+        (status = load(memory, problem->ordinal, jit)))
+        return status;
+    explain(&problem->shape, jit->image, prepared);
+    return CSRCONV_OK;
+}
+
+static csrconv_status jit_prepare(const struct csrconv_algorithm *self,
+                                  const struct csrconv_problem *problem,
+                                  struct csrconv_prepared *prepared)
+{
+    struct csrconv_jit_tiling tiling;
+    const csrconv_status status = choose(problem, &tiling);
+    (void)self;
+    return status ? status : csrconv_jit_prepare_as(problem, &tiling, prepared);
+}
+
+/* The first kernel waits for the stream; the others begin beside it. */
+static csrconv_status launch(const struct jit *jit, int64_t kernel, const struct csrconv_run *run,
+                             int64_t blocks, void **arguments)
+{
+    const struct csrconv_jit_tiling *t = &jit->image->tiling;
+    const int64_t panels = csrconv_jit_panels_of(run->shape, t, kernel);
+    cudaLaunchAttribute overlap = { .id = cudaLaunchAttributeProgrammaticStreamSerialization,
+                                    .val.programmaticStreamSerializationAllowed = 1 };
+    const cudaLaunchConfig_t config = { .gridDim = { (unsigned)blocks, (unsigned)panels, 1 },
+                                        .blockDim = { (unsigned)t->threads, 1, 1 },
+                                        .dynamicSmemBytes = (size_t)t->shared_bytes,
+                                        .stream = run->stream,
+                                        .attrs = &overlap,
+                                        .numAttrs = kernel > 0 };
+    return csrconv_cuda_check(
+        cudaLaunchKernelExC(&config, (const void *)jit->kernels[kernel], arguments), "cuda_jit");
+}
+
+static csrconv_status run_images(const struct jit *jit, const struct csrconv_run *run,
+                                 int64_t first, int64_t count)
+{
+    const struct csrconv_shape *shape = run->shape;
+    const float *in = run->in + first * shape->g.in_batch_stride;
+    const float *residual =
+        run->residual ? run->residual + first * shape->g.out_batch_stride : NULL;
+    float *out = run->out + first * shape->g.out_batch_stride;
+    unsigned images = (unsigned)count;
+    const int64_t blocks = csrconv_jit_blocks(shape, &jit->image->tiling, count);
+    void *arguments[] = { &in, &out, &residual, &images };
+    csrconv_status status = CSRCONV_OK;
+    for (int64_t kernel = 0; kernel < jit->image->kernels && !status; kernel++)
+        status = launch(jit, kernel, run, blocks, arguments);
+    return status;
+}
+
+static csrconv_status jit_execute(const void *state, const struct csrconv_run *run)
+{
+    const struct jit *jit = state;
+    const int64_t most = csrconv_jit_launch_images(run->shape, &jit->image->tiling);
+    csrconv_status status = CSRCONV_OK;
+    for (int64_t first = 0; first < run->n && !status; first += most)
+        status = run_images(jit, run, first, run->n - first < most ? run->n - first : most);
+    return status;
+}
+
+const struct csrconv_algorithm csrconv_algorithm_cuda_jit = {
+    .info = { .name = "cuda_jit",
+              .summary = "weights compiled into code, straight-line for each panel of filters",
+              .device = CSRCONV_DEVICE_CUDA,
+              .math = "fp32",
+              .layout = "nchw" },
+    .refuse = jit_refuse,
+    .estimate = jit_estimate,
+    .prepare = jit_prepare,
+    .execute = jit_execute,
+    .destroy = jit_destroy,
+};

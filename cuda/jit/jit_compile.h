@@ -1,0 +1,27 @@
+/*
+ * PTX to machine code through libnvJitLink, which is opened when it is first wanted: the library
+ * needs nothing of CUDA's but the driver to run the other algorithms.
+ */
+#ifndef CSRCONV_JIT_COMPILE_H
+#define CSRCONV_JIT_COMPILE_H
+
+#include "jit_text.h"
+
+/* CSRCONV_NOT_SUPPORTED and why, if there is no such library here. */
+csrconv_status csrconv_jit_compiler(void);
+
+/* Machine code; released by csrconv_release. */
+struct csrconv_jit_code {
+    void *bytes;
+    size_t size;
+};
+
+/*
+ * Any number of threads at once. *log, if log is not NULL, gets what the assembler tells, such as
+ * registers and spills: a text that csrconv_release releases.
+ */
+csrconv_status csrconv_jit_assemble(const struct csrconv_jit_text *ptx, int capability,
+                                    struct csrconv_memory *memory, struct csrconv_jit_code *code,
+                                    char **log);
+
+#endif

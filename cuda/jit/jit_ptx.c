@@ -1,0 +1,145 @@
+#include "jit_ptx.h"
+
+#include "jit_positions.h"
+#include "jit_printer.h"
+
+static void print_registers(const struct printer *p)
+{
+    const int64_t masks = (csrconv_jit_count_masked(p->shape) + 31) / 32;
+    const int64_t positions = csrconv_jit_positions(p->shape);
+    const int64_t kept = csrconv_jit_keeps_registers(p->shape) ? positions : CSRCONV_JIT_GROUP;
+    say(".reg .b32 thread, block, first, image, slot, y, x, row, column, place, base;\n"
+        ".reg .b32 t, u, v, to, head, body, rest;\n"
+        ".reg .b64 from, at, add, d, policy;\n"
+        ".reg .pred p, q, valid, m<%d>;\n"
+        ".reg .b32 mask<%" PRId64 ">;\n"
+        ".reg .f32 in<%" PRId64 ">, sum<%" PRId64 ">, f;\n",
+        CSRCONV_JIT_GROUP, masks + 1, kept, p->panel->filters);
+}
+
+/* The register of a position within its group. */
+static int64_t input_of(const struct printer *p, int64_t position)
+{
+    return csrconv_jit_keeps_registers(p->shape) ? position : position % CSRCONV_JIT_GROUP;
+}
+
+/* Predicates of a group's masked positions, whose first bit is *bit; zeros where they are false. */
+static void print_group(const struct printer *p, int64_t group, int64_t *bit)
+{
+    const int64_t first = group * CSRCONV_JIT_GROUP, positions = csrconv_jit_positions(p->shape);
+    for (int64_t i = first; i < first + CSRCONV_JIT_GROUP && i < positions; i++) {
+        if (!csrconv_jit_is_masked(p->shape, i))
+            continue;
+        say("and.b32 t, mask%" PRId64 ", %" PRIu32 ";\nsetp.ne.u32 m%" PRId64 ", t, 0;\n",
+            *bit / 32, UINT32_C(1) << *bit % 32, i % CSRCONV_JIT_GROUP);
+        if (!csrconv_jit_keeps_registers(p->shape))
+            say("mov.f32 in%" PRId64 ", 0f00000000;\n", input_of(p, i));
+        ++*bit;
+    }
+}
+
+static void print_load(const struct printer *p, int64_t stage, const struct csrconv_jit_load *load)
+{
+    const int64_t input = input_of(p, load->position);
+    if (csrconv_jit_is_masked(p->shape, load->position))
+        say("@m%d ", load->position % CSRCONV_JIT_GROUP);
+    say("ld.shared.f32 in%" PRId64 ", [place+%" PRId64 "];\n", input,
+        place_of(p, stage) + (int64_t)load->offset * WORD);
+    for (int64_t i = load->fma; i < load[1].fma; i++) {
+        const struct csrconv_jit_fma *fma = &p->panel->fma[i];
+        say("fma.rn.f32 sum%d, in%" PRId64 ", 0f%08" PRIX32 ", sum%d;\n", fma->sum, input,
+            bits_of(fma->value), fma->sum);
+    }
+}
+
+/* The loads of a group of positions; *since counts instructions since the last barrier. */
+static void print_loads(const struct printer *p, int64_t stage, const int64_t *start,
+                        int64_t *since)
+{
+    for (int64_t i = start[0]; i < start[1]; i++) {
+        const struct csrconv_jit_load *load = &p->panel->load[i];
+        const int64_t instructions = 1 + load[1].fma - load->fma;
+        if (p->tiling->step && *since + instructions > p->tiling->step) {
+            say("bar.sync 0;\n");
+            *since = 0;
+        }
+        print_load(p, stage, load);
+        *since += instructions;
+    }
+}
+
+static void print_stage(const struct printer *p, int64_t stage)
+{
+    const int64_t ahead = csrconv_jit_ahead(p->tiling), groups = csrconv_jit_groups(p->shape);
+    const int64_t *start = p->panel->start + stage * groups;
+    int64_t bit = 0, since = 0;
+    say("WAIT%" PRId64 ":\nmbarrier.try_wait.parity.shared.b64 p, [base+%" PRId64 "], %" PRId64
+        ";\n@!p bra WAIT%" PRId64 ";\n",
+        stage, barrier_of(p, stage), stage / p->tiling->ring % 2, stage);
+    /* In step: so the warps share the code that streams by, and the stage before is done with. */
+    say("bar.sync 0;\n");
+    if (stage + ahead < p->tiling->stages)
+        csrconv_jit_print_copies(p, stage + ahead);
+    for (int64_t group = 0; group < groups; group++) {
+        print_group(p, group, &bit);
+        print_loads(p, stage, start + group, &since);
+    }
+}
+
+static void print_sums_cleared(const struct printer *p)
+{
+    const int64_t positions = csrconv_jit_positions(p->shape);
+    for (int64_t i = 0; i < p->panel->filters; i++)
+        say("mov.f32 sum%" PRId64 ", 0f00000000;\n", i);
+    for (int64_t i = 0; i < positions && csrconv_jit_keeps_registers(p->shape); i++)
+        say("mov.f32 in%" PRId64 ", 0f00000000;\n", i);
+}
+
+void csrconv_jit_ptx_begin(const struct csrconv_jit_tiling *tiling, int64_t panels,
+                           struct csrconv_jit_text *text)
+{
+    const struct printer printer = { .tiling = tiling, .text = text };
+    const struct printer *p = &printer;
+    say(".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".extern .shared .align 128 .b8 shared[];\n"
+        ".visible .entry csrconv_jit(.param .u64 in, .param .u64 out, .param .u64 residual,\n"
+        "    .param .u32 images)\n");
+    say(".maxntid %" PRId64 ", 1, 1\n.minnctapersm %" PRId64 "\n{\n", tiling->threads,
+        tiling->residents);
+    say(".reg .b32 panel;\n.reg .pred is_panel;\nmov.u32 panel, %%ctaid.y;\n");
+    for (int64_t i = 1; i < panels; i++)
+        say("setp.eq.u32 is_panel, panel, %" PRId64 ";\n@is_panel bra PANEL%" PRId64 ";\n", i, i);
+}
+
+void csrconv_jit_ptx_panel(const struct csrconv_problem *problem,
+                           const struct csrconv_jit_tiling *tiling,
+                           const struct csrconv_jit_panel *panel, int64_t number,
+                           struct csrconv_jit_turn turn, struct csrconv_jit_text *text)
+{
+    const struct printer printer = { problem, &problem->shape, tiling, panel, turn, text };
+    const struct printer *p = &printer;
+    const int64_t ahead = csrconv_jit_ahead(tiling);
+    say("PANEL%" PRId64 ":\n{\n", number);
+    print_registers(p);
+    if (!turn.is_last)
+        say("griddepcontrol.launch_dependents;\n");
+    csrconv_jit_print_output(p);
+    csrconv_jit_print_place(p);
+    csrconv_jit_print_masks(p);
+    csrconv_jit_print_table(p);
+    csrconv_jit_print_barriers(p);
+    for (int64_t stage = 0; stage < ahead; stage++)
+        csrconv_jit_print_copies(p, stage);
+    print_sums_cleared(p);
+    for (int64_t stage = 0; stage < tiling->stages; stage++)
+        print_stage(p, stage);
+    csrconv_jit_print_stores(p);
+    if (!turn.is_first)
+        say("griddepcontrol.wait;\n");
+    say("ret;\n}\n");
+}
+
+void csrconv_jit_ptx_end(struct csrconv_jit_text *text)
+{
+    csrconv_jit_print(text, "}\n");
+}

@@ -1,0 +1,299 @@
+#include "jit_tiling.h"
+
+#include "jit_cost.h"
+#include "jit_positions.h"
+#include "status.h"
+
+#include <inttypes.h>
+
+enum { WARP = 32, MOST_WARPS = CSRCONV_JIT_MOST_THREADS / WARP, MOST_RING = 4, MOST_RESIDENT = 2 };
+enum { LEAST_WARPS = 4, MOST_REGISTERS = 255 };
+
+static const int64_t word = (int64_t)sizeof(float);
+static const int64_t barrier = 8, table_entry = 16;
+static const int64_t shifts = 6; /* words: of an image and of a stage, up to 3 each */
+static const int64_t ends = 6; /* words: that two neighbouring copies may take beyond their ends */
+static const int64_t reserved_bytes = 1024; /* of each block, by the system */
+static const int64_t most_products = 1 << 20;
+static const int64_t most_words = 1 << 28; /* that an offset in a stage or in a plane may come to */
+
+static int64_t round_up_quotient(int64_t a, int64_t b)
+{
+    return (a - 1) / b + 1;
+}
+
+static int64_t round_up(int64_t x, int64_t multiple)
+{
+    return round_up_quotient(x, multiple) * multiple;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+struct search {
+    const struct csrconv_problem *problem;
+    const struct csrconv_block_machine *machine;
+    struct csrconv_jit_work work;
+    int64_t other_registers;
+    csrconv_jit_visit visit;
+    void *context;
+    int64_t found;
+};
+
+int64_t csrconv_jit_registers(int64_t warps)
+{
+    const int64_t partition = 16384, partitions = 4, step = 8;
+    const int64_t most = partition / (round_up_quotient(warps, partitions) * WARP) / step * step;
+    return smaller(most, MOST_REGISTERS);
+}
+
+struct csrconv_jit_copies csrconv_jit_copies_of(const struct csrconv_shape *shape,
+                                                const struct csrconv_jit_tiling *tiling,
+                                                int64_t stage)
+{
+    const int64_t channels = csrconv_jit_channels_of(shape, tiling, stage);
+    if (csrconv_jit_stages_planes(shape, tiling))
+        return (struct csrconv_jit_copies){ tiling->slots, channels * shape->plane };
+    if (tiling->stage_columns == shape->g.width)
+        return (struct csrconv_jit_copies){ channels, tiling->stage_rows * tiling->stage_columns };
+    return (struct csrconv_jit_copies){ channels * tiling->stage_rows, tiling->stage_columns };
+}
+
+struct csrconv_jit_source csrconv_jit_source_of(const struct csrconv_shape *shape,
+                                                const struct csrconv_jit_tiling *tiling,
+                                                int64_t copy)
+{
+    if (csrconv_jit_stages_planes(shape, tiling))
+        return (struct csrconv_jit_source){ copy, 0, 0 };
+    if (tiling->stage_columns == shape->g.width)
+        return (struct csrconv_jit_source){ 0, copy, 0 };
+    return (struct csrconv_jit_source){ 0, copy / tiling->stage_rows, copy % tiling->stage_rows };
+}
+
+int64_t csrconv_jit_blocks(const struct csrconv_shape *shape,
+                           const struct csrconv_jit_tiling *tiling, int64_t n)
+{
+    return tiling->is_flat ? round_up_quotient(n * shape->out_plane, tiling->span)
+                           : n * tiling->row_tiles * tiling->column_tiles;
+}
+
+/* So that outputs and blocks are counted in 31 bits. */
+int64_t csrconv_jit_launch_images(const struct csrconv_shape *shape,
+                                  const struct csrconv_jit_tiling *tiling)
+{
+    const int64_t of_an_image =
+        tiling->is_flat ? shape->out_plane : tiling->row_tiles * tiling->column_tiles;
+    return (INT32_MAX - CSRCONV_JIT_MOST_THREADS) / of_an_image;
+}
+
+/* The least pitch of so many words that is `distance` modulo 4 words. */
+static int64_t pitch_of(int64_t words, int64_t distance)
+{
+    return words + (distance - words % 4 + 4) % 4;
+}
+
+static void set_pitches(const struct csrconv_shape *shape, struct csrconv_jit_tiling *t)
+{
+    const int64_t width = shape->g.width;
+    const bool is_lines = t->stage_columns == width;
+    t->row_pitch = is_lines ? width : pitch_of(t->stage_columns + ends, width % 4);
+    t->channel_pitch = csrconv_jit_stages_planes(shape, t)
+                           ? shape->plane
+                           : pitch_of(t->stage_rows * t->row_pitch + ends, shape->plane % 4);
+    t->slot_pitch = round_up(t->stage_channels * t->channel_pitch + shifts, 4);
+    t->stage_words = round_up(t->slots * t->slot_pitch, WARP);
+}
+
+/* Whether the ring fits, and it pays to hold so many stages. */
+static bool fit_stages(const struct search *s, struct csrconv_jit_tiling *t)
+{
+    const struct csrconv_shape *shape = &s->problem->shape;
+    const int64_t share = s->machine->processor_shared / t->residents - reserved_bytes;
+    const struct csrconv_jit_copies copies = csrconv_jit_copies_of(shape, t, 0);
+    t->stages = round_up_quotient(shape->group_channels, t->stage_channels);
+    if (t->ring > t->stages || (t->ring == 1 && t->stages > 1) || copies.count > t->threads)
+        return false;
+    set_pitches(shape, t);
+    t->table_bytes = copies.count * table_entry;
+    t->header_bytes = round_up(t->table_bytes + t->ring * barrier, WARP * word);
+    t->shared_bytes = t->header_bytes + t->ring * t->stage_words * word;
+    return t->shared_bytes <= smaller(share, s->machine->block_shared);
+}
+
+/* As many as are assembled in a few seconds: kernels are assembled side by side. */
+static int64_t kernel_panels(const struct search *s, const struct csrconv_jit_tiling *t)
+{
+    const double most_instructions = 24000;
+    const int64_t panels = t->panels * s->problem->shape.g.groups;
+    const double fit = most_instructions / csrconv_jit_instructions(&s->work, t);
+    return fit < 1.0 ? 1 : fit < (double)panels ? (int64_t)fit : panels;
+}
+
+static void consider_stages(struct search *s, struct csrconv_jit_tiling *t)
+{
+    const struct csrconv_shape *shape = &s->problem->shape;
+    for (int64_t channels = 1; channels < 2 * shape->group_channels; channels *= 2) {
+        t->stage_channels = smaller(channels, shape->group_channels);
+        for (t->ring = 1; t->ring <= MOST_RING; t->ring++) {
+            if (!fit_stages(s, t))
+                continue;
+            t->kernel_panels = kernel_panels(s, t);
+            t->us = csrconv_jit_cost_us(&s->work, s->machine, t);
+            s->visit(s->context, t);
+            s->found++;
+        }
+    }
+}
+
+/* Panels of equal size, from the fewest that registers allow to four times as many. */
+static void consider_panels(struct search *s, struct csrconv_jit_tiling *t)
+{
+    const int64_t filters = s->problem->shape.group_filters;
+    const int64_t registers = csrconv_jit_registers(t->threads / WARP * t->residents);
+    const int64_t most = registers - s->other_registers;
+    int64_t fewest, last = 0;
+    if (most < 1)
+        return;
+    fewest = round_up_quotient(filters, most);
+    for (int64_t panels = fewest; panels <= smaller(filters, 4 * fewest); panels++) {
+        t->filters = round_up_quotient(filters, panels);
+        if (t->filters == last)
+            continue;
+        last = t->filters;
+        t->panels = round_up_quotient(filters, t->filters);
+        consider_stages(s, t);
+    }
+}
+
+static void consider_residents(struct search *s, struct csrconv_jit_tiling *t)
+{
+    t->blocks = csrconv_jit_blocks(&s->problem->shape, t, s->problem->shape.g.batch);
+    for (t->residents = 1; t->residents <= MOST_RESIDENT; t->residents++)
+        if (t->threads * t->residents <= 2 * CSRCONV_JIT_MOST_THREADS)
+            consider_panels(s, t);
+}
+
+/* Consecutive outputs: as many as there are threads, or those of whole images. */
+static void consider_flat(struct search *s, int64_t threads)
+{
+    const struct csrconv_shape *shape = &s->problem->shape;
+    const int64_t plane = shape->out_plane, whole = threads / plane * plane;
+    struct csrconv_jit_tiling t = { .threads = threads,
+                                    .is_flat = true,
+                                    .row_tiles = 1,
+                                    .column_tiles = 1,
+                                    .stage_rows = shape->g.height,
+                                    .stage_columns = shape->g.width };
+    if (shape->plane * word > s->machine->block_shared)
+        return;
+    if (whole > threads - WARP) {
+        t.span = whole;
+        t.slots = smaller(whole / plane, shape->g.batch);
+        consider_residents(s, &t);
+    }
+    if (whole != threads) {
+        t.span = threads;
+        t.slots = smaller((threads + plane - 2) / plane + 1, shape->g.batch);
+        consider_residents(s, &t);
+    }
+}
+
+/* Inputs along an axis that so many outputs see. */
+static int64_t seen(int64_t outputs, int64_t stride, int64_t kernel, int64_t dilation, int64_t size)
+{
+    return smaller((outputs - 1) * stride + (kernel - 1) * dilation + 1, size);
+}
+
+static void consider_tile(struct search *s, int64_t rows, int64_t columns)
+{
+    const struct csrconv_shape *shape = &s->problem->shape;
+    const csrconv_geometry *g = &shape->g;
+    struct csrconv_jit_tiling t = {
+        .span = rows * columns, .rows = rows, .columns = columns, .slots = 1
+    };
+    t.threads = round_up(t.span, WARP);
+    t.row_tiles = round_up_quotient(shape->out_h, rows);
+    t.column_tiles = round_up_quotient(shape->out_w, columns);
+    t.stage_rows = seen(rows, g->stride_h, g->kernel_h, g->dilation_h, g->height);
+    t.stage_columns = seen(columns, g->stride_w, g->kernel_w, g->dilation_w, g->width);
+    if (t.stage_rows <= most_words / t.stage_columns)
+        consider_residents(s, &t);
+}
+
+/* Whole lines where the threads hold them; lines cut evenly. */
+static void consider_tiles(struct search *s, int64_t threads)
+{
+    const struct csrconv_shape *shape = &s->problem->shape;
+    const int64_t pieces = round_up_quotient(shape->out_w, threads);
+    const int64_t columns = round_up_quotient(shape->out_w, pieces);
+    const int64_t tallest = smaller(threads / columns, shape->out_h);
+    const int64_t rows = round_up_quotient(shape->out_h, round_up_quotient(shape->out_h, tallest));
+    consider_tile(s, rows, columns);
+    if (rows != tallest)
+        consider_tile(s, tallest, columns);
+}
+
+int64_t csrconv_jit_tiling_each(const struct csrconv_problem *problem,
+                                const struct csrconv_block_machine *machine,
+                                csrconv_jit_visit visit, void *context)
+{
+    struct search s = { .problem = problem,
+                        .machine = machine,
+                        .visit = visit,
+                        .context = context,
+                        .other_registers = csrconv_jit_other_registers(&problem->shape) };
+    csrconv_jit_work_init(problem, &s.work);
+    for (int64_t warps = LEAST_WARPS; warps <= MOST_WARPS; warps++) {
+        consider_flat(&s, warps * WARP);
+        consider_tiles(&s, warps * WARP);
+    }
+    /* Where less fits: tiles of fewer outputs than there are threads in the least of blocks. */
+    for (int64_t threads = LEAST_WARPS * WARP / 2; threads >= 1 && !s.found; threads /= 2)
+        consider_tiles(&s, threads);
+    return s.found;
+}
+
+static void keep_best(void *context, const struct csrconv_jit_tiling *tiling)
+{
+    struct csrconv_jit_tiling *best = context;
+    if (best->us == 0.0 || tiling->us < best->us)
+        *best = *tiling;
+}
+
+/* What offsets of 32 bits, and the time that an assembler takes, do not allow. */
+static csrconv_status check_size(const struct csrconv_problem *problem)
+{
+    const struct csrconv_shape *shape = &problem->shape;
+    const int64_t nonzeros = csrconv_nonzeros(problem->weights);
+    if (nonzeros > most_products)
+        return csrconv_fail(CSRCONV_NOT_SUPPORTED,
+                            "cuda_jit makes code of at most %" PRId64
+                            " products, the weights have %" PRId64 " nonzeros",
+                            most_products, nonzeros);
+    if (shape->padded_h > most_words / shape->padded_w || shape->out_plane > most_words)
+        return csrconv_fail(CSRCONV_NOT_SUPPORTED,
+                            "cuda_jit counts in padded planes of at most %" PRId64
+                            " floats, not %" PRId64 " x %" PRId64,
+                            most_words, shape->padded_h, shape->padded_w);
+    return CSRCONV_OK;
+}
+
+csrconv_status csrconv_jit_tiling_choose(const struct csrconv_problem *problem,
+                                         const struct csrconv_block_machine *machine,
+                                         struct csrconv_jit_tiling *tiling)
+{
+    const csrconv_geometry *g = &problem->shape.g;
+    const csrconv_status status = check_size(problem);
+    if (status)
+        return status;
+    tiling->us = 0.0;
+    if (csrconv_jit_tiling_each(problem, machine, keep_best, tiling))
+        return CSRCONV_OK;
+    return csrconv_fail(
+        CSRCONV_NOT_SUPPORTED,
+        "cuda_jit: a window of %" PRId64 " x %" PRId64 " with dilation %" PRId64 " x %" PRId64
+        " does not fit into %" PRId64 " bytes of shared memory or the registers of a thread",
+        g->kernel_h, g->kernel_w, g->dilation_h, g->dilation_w, machine->block_shared);
+}

@@ -1,0 +1,131 @@
+/*
+ * How cuda_jit cuts a convolution into blocks of threads: host code, without a call of CUDA's.
+ *
+ * A thread computes one output of the `filters` filters of a panel, the sums in registers; the code
+ * of a panel is made for its weights. A block's outputs are either consecutive ones, through rows
+ * and images, under which whole planes are staged, or a tile of one image. Channels come in stages,
+ * a few at a time, as they lie in the caller's planes: borders are not staged, threads mask them.
+ *
+ * Stages are copied 16 bytes at a time, which needs both addresses at the same place within their
+ * 16 bytes. So distances in shared memory are those in the input modulo 4 words, and the address of
+ * an image says by how many words, up to 3, all of it is shifted. A copy takes all 16 bytes at its
+ * ends, so copies are far enough apart not to meet there.
+ */
+#ifndef CSRCONV_JIT_TILING_H
+#define CSRCONV_JIT_TILING_H
+
+#include "block_tiling.h"
+
+enum { CSRCONV_JIT_MOST_THREADS = 1024 };
+
+struct csrconv_jit_tiling {
+    int64_t threads;   /* of a block: whole warps */
+    int64_t residents; /* blocks that a multiprocessor holds at once */
+    bool is_flat;      /* consecutive outputs; else a tile of rows x columns */
+    int64_t span;      /* outputs that a block computes, at most one for each thread */
+    int64_t rows, columns;
+    int64_t row_tiles, column_tiles;              /* of an image; 1 where outputs are consecutive */
+    int64_t slots;                                /* images that a block stages */
+    int64_t stage_rows, stage_columns;            /* of the input */
+    int64_t row_pitch, channel_pitch, slot_pitch; /* words in shared memory from one to the next */
+    int64_t stage_channels, stages, ring;         /* channels of a stage, stages, stages held */
+    int64_t stage_words;                          /* with what aligns the next */
+    int64_t filters, panels;                      /* of a panel, and panels of a group */
+    int64_t kernel_panels;                        /* panels whose code is one kernel */
+    int64_t step;   /* instructions between barriers that keep warps in step; 0: those of a stage */
+    int64_t blocks; /* of a panel, for the whole batch */
+    int64_t table_bytes, header_bytes, shared_bytes; /* header: the table of copies, and barriers */
+    double us;                                       /* estimated, of the whole batch */
+};
+
+/* What a stage is copied by: parts of the input without a gap. */
+struct csrconv_jit_copies {
+    int64_t count;
+    int64_t words; /* of a copy */
+};
+
+struct csrconv_jit_copies csrconv_jit_copies_of(const struct csrconv_shape *shape,
+                                                const struct csrconv_jit_tiling *tiling,
+                                                int64_t stage);
+
+/*
+ * Where copy `copy` of a stage comes from: an image, counted from the block's first, a channel of
+ * the stage, and a row, counted from the first that the block stages.
+ */
+struct csrconv_jit_source {
+    int64_t image, channel, row;
+};
+
+struct csrconv_jit_source csrconv_jit_source_of(const struct csrconv_shape *shape,
+                                                const struct csrconv_jit_tiling *tiling,
+                                                int64_t copy);
+
+/* Words of the shift by which a stage's inputs stand elsewhere modulo 4 than the first stage's. */
+static inline int64_t csrconv_jit_shift(const struct csrconv_shape *shape,
+                                        const struct csrconv_jit_tiling *tiling, int64_t stage)
+{
+    return stage % 4 * (tiling->stage_channels % 4) * (shape->plane % 4) % 4;
+}
+
+/* Whether a stage's channels of an image are one copy. */
+static inline bool csrconv_jit_stages_planes(const struct csrconv_shape *shape,
+                                             const struct csrconv_jit_tiling *tiling)
+{
+    return tiling->stage_rows == shape->g.height && tiling->stage_columns == shape->g.width;
+}
+
+/* Channels of that stage: fewer in the last. */
+static inline int64_t csrconv_jit_channels_of(const struct csrconv_shape *shape,
+                                              const struct csrconv_jit_tiling *tiling,
+                                              int64_t stage)
+{
+    const int64_t left = shape->group_channels - stage * tiling->stage_channels;
+    return left < tiling->stage_channels ? left : tiling->stage_channels;
+}
+
+/* Stages that are on their way before the first is worked on. */
+static inline int64_t csrconv_jit_ahead(const struct csrconv_jit_tiling *tiling)
+{
+    return tiling->stages > tiling->ring ? tiling->ring - 1 : tiling->stages;
+}
+
+/* Kernels that all panels of a convolution take. */
+static inline int64_t csrconv_jit_kernels(const struct csrconv_shape *shape,
+                                          const struct csrconv_jit_tiling *tiling)
+{
+    return (shape->g.groups * tiling->panels - 1) / tiling->kernel_panels + 1;
+}
+
+/* Panels of that kernel: fewer in the last. */
+static inline int64_t csrconv_jit_panels_of(const struct csrconv_shape *shape,
+                                            const struct csrconv_jit_tiling *tiling, int64_t kernel)
+{
+    const int64_t left = shape->g.groups * tiling->panels - kernel * tiling->kernel_panels;
+    return left < tiling->kernel_panels ? left : tiling->kernel_panels;
+}
+
+/* Registers that each of so many warps of a multiprocessor can have. */
+int64_t csrconv_jit_registers(int64_t warps);
+
+/* Images that one launch can take. */
+int64_t csrconv_jit_launch_images(const struct csrconv_shape *shape,
+                                  const struct csrconv_jit_tiling *tiling);
+
+/* Blocks of a panel for n images. */
+int64_t csrconv_jit_blocks(const struct csrconv_shape *shape,
+                           const struct csrconv_jit_tiling *tiling, int64_t n);
+
+/* Told each tiling that fits, in no order. */
+typedef void (*csrconv_jit_visit)(void *context, const struct csrconv_jit_tiling *tiling);
+
+/* Visits every tiling that is considered; returns how many. */
+int64_t csrconv_jit_tiling_each(const struct csrconv_problem *problem,
+                                const struct csrconv_block_machine *machine,
+                                csrconv_jit_visit visit, void *context);
+
+/* The tiling with the least estimated time. CSRCONV_NOT_SUPPORTED says what does not fit. */
+csrconv_status csrconv_jit_tiling_choose(const struct csrconv_problem *problem,
+                                         const struct csrconv_block_machine *machine,
+                                         struct csrconv_jit_tiling *tiling);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * Runs the PTX that cuda_jit prints, on the CPU: one block after the other, its threads in turn.
+ *
+ * Stricter than a GPU: a register is written before it is read, shared memory that a copy will fill
+ * holds NaNs from when the copy begins, and the copy is done only when somebody waits for it;
+ * global memory is read and written only where a launch says that it may be.
+ */
+#ifndef CSRCONV_UNIT_PTX_MACHINE_H
+#define CSRCONV_UNIT_PTX_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ptx_program;
+
+/* A whole kernel; a failure of the test if anything in it is not understood. */
+struct ptx_program *ptx_parse(const char *text);
+
+void ptx_free(struct ptx_program *program);
+
+/* How many instructions there are whose name begins so. */
+int64_t ptx_count(const struct ptx_program *program, const char *name);
+
+/* `count` times `floats` floats, `stride` apart: memory that the kernel may read. */
+struct ptx_memory {
+    float *floats;
+    int64_t count, length, stride;
+};
+
+struct ptx_launch {
+    struct ptx_memory in, out, residual; /* out is written only */
+    uint32_t images;
+    int64_t blocks, panels; /* the grid */
+    int64_t threads, shared_bytes;
+};
+
+void ptx_run(const struct ptx_program *program, const struct ptx_launch *launch);
+
+#endif

@@ -1,0 +1,246 @@
+#include "ptx_machine.h"
+#include "ptx_program.h"
+
+#include "helpers.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LABELS = 1 << 16 };
+
+struct parser {
+    const char *at;
+    struct ptx_program *program;
+    char (*registers)[32];
+    struct label {
+        char name[32];
+        int scope;
+        int64_t instruction; /* -1: not seen yet */
+    } * labels;
+    int label_count;
+    int scope, scopes; /* the block that labels are looked for in: 0 is the kernel's own */
+};
+
+static void skip_space(struct parser *p)
+{
+    while (isspace((unsigned char)*p->at))
+        p->at++;
+}
+
+static bool is_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.' || c == ':' || c == '%';
+}
+
+/* A word: an instruction, register, label or number. */
+static void take_word(struct parser *p, char *word, size_t size)
+{
+    size_t length = 0;
+    skip_space(p);
+    while (is_name(*p->at) || (length == 0 && *p->at == '-')) {
+        assert_true(length + 1 < size);
+        /* A label's colon ends it. */
+        if (*p->at == ':' && p->at[1] != ':')
+            break;
+        if (*p->at == ':')
+            word[length++] = *p->at++;
+        word[length++] = *p->at++;
+    }
+    word[length] = '\0';
+}
+
+static int register_of(struct parser *p, const char *name)
+{
+    int i = 0;
+    while (i < p->program->registers && strcmp(p->registers[i], name))
+        i++;
+    if (i == p->program->registers) {
+        assert_true(i < PTX_MOST_REGISTERS && strlen(name) < sizeof *p->registers);
+        strcpy(p->registers[i], name);
+        p->program->registers++;
+    }
+    return i;
+}
+
+static struct label *label_of(struct parser *p, const char *name, int scope)
+{
+    int i = 0;
+    while (i < p->label_count && (p->labels[i].scope != scope || strcmp(p->labels[i].name, name)))
+        i++;
+    if (i == p->label_count) {
+        assert_true(i < MOST_LABELS && strlen(name) < sizeof p->labels->name);
+        strcpy(p->labels[i].name, name);
+        p->labels[i].scope = scope;
+        p->labels[i].instruction = -1;
+        p->label_count++;
+    }
+    return &p->labels[i];
+}
+
+static struct ptx_operand number_of(const char *word)
+{
+    struct ptx_operand o = { .kind = PTX_NUMBER };
+    char *end;
+    /* 0f and eight digits are a float's bits; a policy's share has a point. */
+    if (strncmp(word, "0f", 2) == 0)
+        o.number = (int64_t)strtoull(word + 2, &end, 16);
+    else if (strchr(word, '.'))
+        o.number = (int64_t)strtod(word, &end);
+    else
+        o.number = strtoll(word, &end, 10);
+    assert_true(end != word && *end == '\0');
+    return o;
+}
+
+static struct ptx_operand parameter_of(const char *word)
+{
+    static const char *const names[] = { "in", "out", "residual", "images" };
+    struct ptx_operand o = { .kind = PTX_PARAMETER };
+    while (o.index < COUNT_OF(names) && strcmp(names[o.index], word))
+        o.index++;
+    assert_true(o.index < COUNT_OF(names));
+    return o;
+}
+
+static struct ptx_operand take_operand(struct parser *p, const struct ptx_instruction *i)
+{
+    struct ptx_operand o = { .kind = PTX_REGISTER };
+    char word[PTX_NAME];
+    skip_space(p);
+    if (*p->at == '[') {
+        p->at++;
+        take_word(p, word, sizeof word);
+        if (strncmp(i->name, "ld.param", 8) == 0)
+            o = parameter_of(word);
+        else
+            o.index = register_of(p, word);
+        if (*p->at == '+') {
+            p->at++;
+            take_word(p, word, sizeof word);
+            o.number = number_of(word).number;
+        }
+        assert_int_equal(*p->at, ']');
+        p->at++;
+        return o;
+    }
+    take_word(p, word, sizeof word);
+    if (strcmp(word, "%tid.x") == 0)
+        o.kind = PTX_THREAD;
+    else if (strcmp(word, "%ctaid.x") == 0)
+        o.kind = PTX_BLOCK;
+    else if (strcmp(word, "%ctaid.y") == 0)
+        o.kind = PTX_PANEL;
+    else if (strcmp(word, "shared") == 0)
+        o.kind = PTX_SHARED;
+    else if (strcmp(i->name, "bra") == 0)
+        o = (struct ptx_operand){ .kind = PTX_LABEL,
+                                  .index = (int)(label_of(p, word, p->scope) - p->labels) };
+    else if (isdigit((unsigned char)*word) || *word == '-')
+        o = number_of(word);
+    else if (strcmp(word, "_") == 0)
+        o.index = -1;
+    else
+        o.index = register_of(p, word);
+    return o;
+}
+
+/* @p or @!p before an instruction. */
+static void take_predicate(struct parser *p, struct ptx_instruction *i)
+{
+    char word[PTX_NAME];
+    i->predicate = -1;
+    if (*p->at != '@')
+        return;
+    p->at++;
+    i->is_negated = *p->at == '!';
+    p->at += i->is_negated;
+    take_word(p, word, sizeof word);
+    i->predicate = register_of(p, word);
+}
+
+static void take_operands(struct parser *p, struct ptx_instruction *i)
+{
+    for (skip_space(p); *p->at != ';'; skip_space(p)) {
+        assert_true(i->operands < PTX_OPERANDS);
+        i->operand[i->operands++] = take_operand(p, i);
+        skip_space(p);
+        if (*p->at == ',')
+            p->at++;
+    }
+    p->at++;
+}
+
+/* One label or instruction. */
+static void take_statement(struct parser *p)
+{
+    struct ptx_instruction i = { 0 };
+    if (*p->at == '{' || *p->at == '}') { /* blocks within the kernel, none within another */
+        p->scope = *p->at++ == '{' ? ++p->scopes : 0;
+        return;
+    }
+    take_predicate(p, &i);
+    take_word(p, i.name, sizeof i.name);
+    if (*p->at == ':') {
+        p->at++;
+        label_of(p, i.name, p->scope)->instruction = p->program->count;
+        return;
+    }
+    if (*i.name == '.') { /* a declaration */
+        p->at = strchr(p->at, ';') + 1;
+        return;
+    }
+    take_operands(p, &i);
+    i.opcode = ptx_opcode(i.name);
+    p->program->instructions[p->program->count++] = i;
+}
+
+static void resolve_labels(struct parser *p)
+{
+    for (int64_t i = 0; i < p->program->count; i++)
+        for (int o = 0; o < p->program->instructions[i].operands; o++) {
+            struct ptx_operand *operand = &p->program->instructions[i].operand[o];
+            if (operand->kind != PTX_LABEL)
+                continue;
+            assert_true(p->labels[operand->index].instruction >= 0);
+            operand->index = (int)p->labels[operand->index].instruction;
+        }
+}
+
+static int64_t count_statements(const char *text)
+{
+    int64_t count = 0;
+    for (; *text; text++)
+        count += *text == ';';
+    return count;
+}
+
+struct ptx_program *ptx_parse(const char *text)
+{
+    struct parser p = { .at = strchr(text, '{') + 1 };
+    p.program = calloc(1, sizeof *p.program);
+    p.program->instructions =
+        calloc((size_t)count_statements(text), sizeof *p.program->instructions);
+    p.registers = calloc(PTX_MOST_REGISTERS, sizeof *p.registers);
+    p.labels = calloc(MOST_LABELS, sizeof *p.labels);
+    for (skip_space(&p); p.scope || *p.at != '}'; skip_space(&p))
+        take_statement(&p);
+    resolve_labels(&p);
+    free(p.labels);
+    free(p.registers);
+    return p.program;
+}
+
+void ptx_free(struct ptx_program *program)
+{
+    free(program->instructions);
+    free(program);
+}
+
+int64_t ptx_count(const struct ptx_program *program, const char *name)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < program->count; i++)
+        count += strncmp(program->instructions[i].name, name, strlen(name)) == 0;
+    return count;
+}

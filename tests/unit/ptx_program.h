@@ -1,0 +1,46 @@
+/* A parsed kernel, as ptx_parse.c makes it and ptx_machine.c runs it. */
+#ifndef CSRCONV_UNIT_PTX_PROGRAM_H
+#define CSRCONV_UNIT_PTX_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PTX_NAME = 96, PTX_OPERANDS = 5, PTX_MOST_REGISTERS = 4096 };
+
+enum ptx_kind {
+    PTX_REGISTER,
+    PTX_NUMBER,
+    PTX_THREAD,
+    PTX_BLOCK, /* in the panel */
+    PTX_PANEL,
+    PTX_SHARED,
+    PTX_PARAMETER,
+    PTX_LABEL
+};
+
+/* A register (with an offset, in an address), or what its kind says. */
+struct ptx_operand {
+    enum ptx_kind kind;
+    int index; /* of the register or parameter, or of the instruction that a label stands before */
+    int64_t number;
+};
+
+struct ptx_instruction {
+    char name[PTX_NAME];
+    int opcode;    /* ptx_machine.c's */
+    int predicate; /* register; -1: always */
+    bool is_negated;
+    int operands;
+    struct ptx_operand operand[PTX_OPERANDS];
+};
+
+struct ptx_program {
+    struct ptx_instruction *instructions;
+    int64_t count;
+    int registers;
+};
+
+/* The number of an instruction's name; fails the test if there is none. */
+int ptx_opcode(const char *name);
+
+#endif

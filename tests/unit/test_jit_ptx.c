@@ -1,0 +1,361 @@
+/*
+ * The code that cuda_jit makes, run on the CPU: panels of random layers are printed as PTX and
+ * interpreted, and every output must come out once and right.
+ */
+#include "exact_layer.h"
+#include "ptx_machine.h"
+
+#include "jit_ptx.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS = 400, KEPT = 3, LARGE = 227 * 1024 };
+
+static const struct csrconv_block_machine machines[] = {
+    { 132, LARGE, 228 * 1024, 1.98 },
+    { 132, LARGE, 228 * 1024, 1.98 },
+    { 3, 12 * 1024, 14 * 1024, 1.0 }, /* no such GPU: small, so that stages and tiles are */
+};
+
+struct trial {
+    struct exact_layer layer;
+    struct csrconv_jit_tiling tiling;
+    int64_t images;
+    int64_t misplaced; /* floats that `in` lies off 16 bytes */
+    float *in_room, *residual;
+};
+
+/* The input again, ending where its memory ends, off 16 bytes as the trial says. */
+static const float *place_input(struct trial *t)
+{
+    const int64_t floats = t->layer.in_floats;
+    float *in;
+    t->in_room = test_malloc((size_t)(floats + 8) * sizeof(float));
+    in = t->in_room;
+    while ((uintptr_t)in % 16 != (uintptr_t)t->misplaced * sizeof(float))
+        in++;
+    memcpy(in, t->layer.in, (size_t)floats * sizeof(float));
+    return in;
+}
+
+/* What a panel's code must be, counted. */
+struct counts {
+    int64_t fmas, loads, stores, barriers;
+};
+
+static void print_panel(const struct trial *t, const struct csrconv_jit_deal *deal, int64_t kernel,
+                        int64_t number, struct csrconv_jit_text *text, struct counts *counts)
+{
+    const struct csrconv_jit_turn turn = { kernel == 0, number % 2 == 0 };
+    struct csrconv_jit_panel panel;
+    assert_ok(csrconv_jit_panel_make(&t->layer.problem, &t->tiling, deal,
+                                     kernel * t->tiling.kernel_panels + number, text->memory,
+                                     &panel));
+    csrconv_jit_ptx_panel(&t->layer.problem, &t->tiling, &panel, number, turn, text);
+    counts->fmas += panel.load[panel.loads].fma;
+    counts->loads += panel.loads;
+    counts->stores += panel.filters;
+    counts->barriers += t->tiling.stages + 1;
+    csrconv_jit_panel_free(text->memory, &panel);
+}
+
+static void run_kernel(struct trial *t, const struct csrconv_jit_deal *deal, int64_t kernel,
+                       struct ptx_launch *launch, struct csrconv_memory *memory)
+{
+    struct csrconv_jit_text text = { .memory = memory };
+    struct counts counts = { 0 };
+    struct ptx_program *program;
+    launch->panels = csrconv_jit_panels_of(&t->layer.problem.shape, &t->tiling, kernel);
+    csrconv_jit_ptx_begin(&t->tiling, launch->panels, &text);
+    for (int64_t i = 0; i < launch->panels; i++)
+        print_panel(t, deal, kernel, i, &text, &counts);
+    csrconv_jit_ptx_end(&text);
+    assert_ok(text.status);
+    program = ptx_parse(text.characters);
+    assert_int_equal(ptx_count(program, "fma.rn.f32"), counts.fmas);
+    assert_int_equal(ptx_count(program, "ld.shared.f32"), counts.loads);
+    assert_true(t->tiling.step ? ptx_count(program, "bar.sync") >= counts.barriers
+                               : ptx_count(program, "bar.sync") == counts.barriers);
+    assert_int_equal(ptx_count(program, "st.global"), counts.stores);
+    ptx_run(program, launch);
+    ptx_free(program);
+    csrconv_jit_text_free(&text);
+}
+
+static void run_kernels(struct trial *t)
+{
+    const struct csrconv_shape *shape = &t->layer.problem.shape;
+    const csrconv_geometry *g = &shape->g;
+    struct csrconv_memory memory;
+    struct csrconv_jit_deal deal;
+    struct ptx_launch launch = {
+        .in = { (float *)(uintptr_t)place_input(t), t->images, shape->in_image,
+                g->in_batch_stride },
+        .out = { t->layer.out, t->images, shape->out_image, g->out_batch_stride },
+        .residual = { t->residual, t->images, shape->out_image, g->out_batch_stride },
+        .images = (uint32_t)t->images,
+        .blocks = csrconv_jit_blocks(shape, &t->tiling, t->images),
+        .threads = t->tiling.threads,
+        .shared_bytes = t->tiling.shared_bytes
+    };
+    assert_true(t->images <= csrconv_jit_launch_images(shape, &t->tiling));
+    assert_ok(csrconv_memory_init(&memory, NULL));
+    assert_ok(csrconv_jit_deal_make(&t->layer.problem, &t->tiling, &memory, &deal));
+    for (int64_t i = 0; i < csrconv_jit_kernels(shape, &t->tiling); i++)
+        run_kernel(t, &deal, i, &launch, &memory);
+    csrconv_jit_deal_free(&memory, &deal);
+    test_free(t->in_room);
+}
+
+static float finished(const struct trial *t, int64_t filter, int64_t at)
+{
+    const csrconv_epilogue *e = &t->layer.problem.epilogue;
+    const float sum = t->layer.want[at] + (e->bias ? e->bias[filter] : 0.0F) +
+                      (e->residual ? t->residual[at] : 0.0F);
+    const float lo = e->activation == CSRCONV_ACTIVATION_RELU ? 0.0F : e->lo;
+    if (e->activation == CSRCONV_ACTIVATION_NONE)
+        return sum;
+    if (sum < lo)
+        return lo;
+    return e->activation == CSRCONV_ACTIVATION_CLAMP && sum > e->hi ? e->hi : sum;
+}
+
+static void check_outputs(const struct trial *t)
+{
+    const struct csrconv_shape *shape = &t->layer.problem.shape;
+    for (int64_t n = 0; n < shape->g.batch; n++)
+        for (int64_t i = 0; i < shape->out_image; i++) {
+            const int64_t at = n * shape->g.out_batch_stride + i;
+            if (n >= t->images)
+                assert_true(isnan(t->layer.out[at]));
+            else if (t->layer.out[at] != finished(t, i / shape->out_plane, at))
+                fail_msg("image %d, output %d: %g, not %g", (int)n, (int)i,
+                         (double)t->layer.out[at], (double)finished(t, i / shape->out_plane, at));
+        }
+}
+
+static void check_limits(const struct csrconv_block_machine *machine,
+                         const struct csrconv_jit_tiling *t)
+{
+    assert_true(t->shared_bytes <= machine->block_shared);
+    assert_true(t->residents * t->shared_bytes <= machine->processor_shared);
+    assert_true(t->threads % 32 == 0 && t->threads <= CSRCONV_JIT_MOST_THREADS);
+    assert_in_range(t->span, 1, t->threads);
+    assert_true(t->filters < csrconv_jit_registers(t->threads / 32 * t->residents));
+    assert_in_range(t->ring, 1, t->stages);
+    assert_true(t->us > 0.0);
+}
+
+static void check_tiling(struct trial *t, const struct csrconv_block_machine *machine,
+                         const struct csrconv_jit_tiling *tiling, struct random_state *random)
+{
+    t->tiling = *tiling;
+    /* Such small layers would all be one kernel. */
+    t->tiling.kernel_panels = random_between(random, 1, tiling->kernel_panels);
+    t->tiling.step = random_below(random, 3) ? 0 : random_between(random, 1, 50);
+    check_limits(machine, tiling);
+    exact_layer_clear(&t->layer);
+    run_kernels(t);
+    check_outputs(t);
+}
+
+/* Some of the tilings, spread over all: the one that each visit replaces is drawn. */
+struct kept {
+    const struct trial *trial;
+    struct random_state *random;
+    int64_t seen, found;
+    struct csrconv_jit_tiling tilings[KEPT];
+};
+
+/* Instructions that the threads of a tiling run, about: the interpreter is slow. */
+static double work_of(const struct trial *t, const struct csrconv_jit_tiling *tiling)
+{
+    const struct csrconv_shape *shape = &t->layer.problem.shape;
+    const double panels = (double)(tiling->panels * shape->g.groups);
+    const double nonzeros = (double)csrconv_nonzeros(t->layer.problem.weights);
+    const double blocks = (double)csrconv_jit_blocks(shape, tiling, t->images);
+    return blocks * (double)tiling->threads *
+           (2.0 * nonzeros + panels * (200.0 + 20.0 * (double)tiling->stages +
+                                       10.0 * (double)(shape->g.kernel_h * shape->g.kernel_w)));
+}
+
+static void keep_some(void *context, const struct csrconv_jit_tiling *tiling)
+{
+    const double most_work = 1e7;
+    struct kept *kept = context;
+    int64_t at;
+    kept->seen++;
+    if (work_of(kept->trial, tiling) > most_work)
+        return;
+    at = kept->found < KEPT ? kept->found : random_between(kept->random, 0, kept->found);
+    if (at < KEPT)
+        kept->tilings[at] = *tiling;
+    kept->found++;
+}
+
+static void check_tilings(struct trial *t, const struct csrconv_block_machine *machine,
+                          struct random_state *random, int64_t *checked)
+{
+    struct kept kept = { .trial = t, .random = random };
+    struct csrconv_jit_tiling best;
+    const csrconv_status status = csrconv_jit_tiling_choose(&t->layer.problem, machine, &best);
+    csrconv_jit_tiling_each(&t->layer.problem, machine, keep_some, &kept);
+    assert_int_equal(status, kept.seen ? CSRCONV_OK : CSRCONV_NOT_SUPPORTED);
+    for (int64_t i = 0; i < kept.found && i < KEPT; i++) {
+        check_tiling(t, machine, &kept.tilings[i], random);
+        ++*checked;
+    }
+}
+
+/* A bias, a residual, an activation: each in some of the trials. */
+static void draw_epilogue(struct trial *t, float *bias, struct random_state *random)
+{
+    const int64_t filters = t->layer.problem.shape.g.filters;
+    csrconv_epilogue *e = &t->layer.problem.epilogue;
+    for (int64_t i = 0; i < filters; i++)
+        bias[i] = (float)random_between(random, -50, 50);
+    for (int64_t i = 0; i < t->layer.out_floats; i++)
+        t->residual[i] = (float)random_between(random, -50, 50);
+    e->bias = random_below(random, 2) ? bias : NULL;
+    e->residual = (int)random_below(random, 2);
+    e->activation = (csrconv_activation)random_below(random, 3);
+    e->lo = -30.0F;
+    e->hi = 40.0F;
+}
+
+static void check_geometry(const csrconv_geometry *g, const struct csrconv_block_machine *machine,
+                           struct random_state *random, int64_t *checked)
+{
+    csrconv_weights *weights = random_weights(random, g);
+    struct trial t = { .layer.problem.weights = weights };
+    float *bias = test_malloc((size_t)g->filters * sizeof *bias);
+    exact_layer_init(&t.layer, g, random);
+    t.images = random_between(random, 1, g->batch);
+    t.misplaced = random_between(random, 0, 3);
+    t.residual = test_malloc((size_t)t.layer.out_floats * sizeof(float));
+    t.layer.problem.without.eviction = random_below(random, 4) == 0;
+    draw_epilogue(&t, bias, random);
+    check_tilings(&t, machine, random, checked);
+    test_free(t.residual);
+    exact_layer_free(&t.layer);
+    test_free(bias);
+    csrconv_weights_destroy(&weights);
+}
+
+static void code_makes_the_convolution(void **state)
+{
+    struct random_state random;
+    int64_t checked = 0;
+    (void)state;
+    random_seed(&random, 7);
+    for (int i = 0; i < ROUNDS; i++) {
+        csrconv_geometry g = random_geometry(&random);
+        /* Images apart, in and out, in some. */
+        if (random_below(&random, 3) == 0)
+            g.in_batch_stride = g.channels * g.height * g.width + random_between(&random, 1, 9);
+        check_geometry(&g, &machines[i % COUNT_OF(machines)], &random, &checked);
+    }
+    assert_true(checked > ROUNDS); /* not too many were too slow to run */
+}
+
+/* Square layers with borders as real ones have them, larger than the random ones. */
+static void real_layers(void **state)
+{
+    static const struct {
+        int64_t batch, channels, size, filters, kernel, stride, pad, groups;
+    } layers[] = {
+        { 3, 8, 14, 12, 3, 1, 1, 1 }, { 5, 12, 7, 20, 3, 1, 1, 1 }, { 1, 4, 27, 8, 5, 1, 2, 2 },
+        { 1, 3, 31, 6, 11, 4, 0, 1 }, { 2, 10, 7, 9, 1, 1, 0, 1 },  { 1, 4, 56, 6, 3, 1, 1, 1 },
+        { 2, 6, 28, 5, 1, 2, 0, 1 },  { 1, 3, 112, 4, 7, 2, 3, 1 }, { 4, 6, 13, 8, 3, 1, 1, 2 },
+    };
+    struct random_state random;
+    int64_t checked = 0;
+    (void)state;
+    random_seed(&random, 11);
+    for (int i = 0; i < COUNT_OF(layers); i++) {
+        csrconv_geometry g = geometry_of(layers[i].channels, layers[i].size, layers[i].size,
+                                         layers[i].filters, layers[i].kernel, layers[i].kernel);
+        g.batch = layers[i].batch;
+        g.groups = layers[i].groups;
+        g.stride_h = g.stride_w = layers[i].stride;
+        g.pad_top = g.pad_left = g.pad_bottom = g.pad_right = layers[i].pad;
+        check_geometry(&g, &machines[0], &random, &checked);
+    }
+    assert_true(checked > COUNT_OF(layers));
+}
+
+/* What a layer with these weights is refused for. */
+static void refuse(const csrconv_geometry *g, const csrconv_weights *weights, const char *why)
+{
+    struct csrconv_problem problem = { .weights = weights };
+    struct csrconv_jit_tiling tiling;
+    assert_ok(csrconv_shape_init(&problem.shape, g));
+    assert_fails(csrconv_jit_tiling_choose(&problem, &machines[0], &tiling), CSRCONV_NOT_SUPPORTED,
+                 why);
+}
+
+static void what_is_too_large_is_refused(void **state)
+{
+    csrconv_geometry g = geometry_of(1024, 7, 7, 2048, 1, 1);
+    csrconv_weights *weights = weights_of(&g);
+    (void)state;
+    refuse(&g, weights, "1398101 nonzeros");
+    csrconv_weights_destroy(&weights);
+    g = geometry_of(1, 400, 400, 1, 2, 2);
+    g.dilation_h = g.dilation_w = 300;
+    weights = weights_of(&g);
+    refuse(&g, weights, "232448 bytes of shared memory");
+    g.pad_top = g.pad_left = 1 << 20;
+    refuse(&g, weights, "1048976 x 1048976");
+    csrconv_weights_destroy(&weights);
+}
+
+/* The longest panel's share of all nonzeros, times the panels. */
+static double unevenness(const struct csrconv_problem *problem,
+                         const struct csrconv_jit_tiling *tiling)
+{
+    const int64_t *indptr = problem->weights->indptr;
+    struct csrconv_memory memory;
+    struct csrconv_jit_deal deal;
+    int64_t most = 0;
+    assert_ok(csrconv_memory_init(&memory, NULL));
+    assert_ok(csrconv_jit_deal_make(problem, tiling, &memory, &deal));
+    for (int64_t i = 0; i < deal.panels; i++) {
+        int64_t nonzeros = 0;
+        for (int64_t f = 0; f < tiling->filters; f++) {
+            const int64_t m = deal.filter[i * tiling->filters + f];
+            nonzeros += m < 0 ? 0 : indptr[m + 1] - indptr[m];
+        }
+        most = nonzeros > most ? nonzeros : most;
+    }
+    csrconv_jit_deal_free(&memory, &deal);
+    return (double)most * (double)deal.panels / (double)csrconv_nonzeros(problem->weights);
+}
+
+static void panels_have_equal_work(void **state)
+{
+    csrconv_geometry g = geometry_of(64, 14, 14, 256, 3, 3);
+    struct csrconv_problem problem = { 0 };
+    struct csrconv_jit_tiling tiling;
+    csrconv_weights *weights = uneven_weights(&g);
+    (void)state;
+    g.batch = 128;
+    problem.weights = weights;
+    assert_ok(csrconv_shape_init(&problem.shape, &g));
+    assert_ok(csrconv_jit_tiling_choose(&problem, &machines[0], &tiling));
+    assert_true(tiling.panels > 1);
+    assert_true(unevenness(&problem, &tiling) < 1.05);
+    csrconv_weights_destroy(&weights);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(code_makes_the_convolution),
+        cmocka_unit_test(real_layers),
+        cmocka_unit_test(what_is_too_large_is_refused),
+        cmocka_unit_test(panels_have_equal_work),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
