@@ -7,7 +7,10 @@
 #include "cuda_jit.h"
 
 #include "cuda_tiled.h"
-#include "jit_image.h"
+#include "jit_build.h"
+#include "jit_compile.h"
+#include "jit_contents.h"
+#include "jit_cost.h"
 #include "runtime.h"
 
 #include <inttypes.h>
@@ -22,12 +25,37 @@ struct jit {
     cudaKernel_t *kernels;
 };
 
+/* The tiling with the least estimated time; or that of a plan that was compiled before. */
 static csrconv_status choose(const struct csrconv_problem *problem,
                              struct csrconv_jit_tiling *tiling)
 {
     struct csrconv_block_machine machine;
-    const csrconv_status status = csrconv_tiled_machine(&machine);
-    return status ? status : csrconv_jit_tiling_choose(problem, &machine, tiling);
+    struct csrconv_jit_work work;
+    csrconv_status status = csrconv_tiled_machine(&machine);
+    if (status)
+        return status;
+    if (!problem->compiled.bytes)
+        return csrconv_jit_tiling_choose(problem, &machine, tiling);
+    status = csrconv_jit_contents_tiling(problem, tiling);
+    if (status)
+        return status;
+    csrconv_jit_work_init(problem, &work);
+    tiling->us = csrconv_jit_cost_us(&work, &machine, tiling);
+    return CSRCONV_OK;
+}
+
+/* Whether code for it can be made here. */
+static csrconv_status check_device(struct csrconv_cuda_device *device)
+{
+    const csrconv_status status = csrconv_cuda_describe(device);
+    if (status)
+        return status;
+    if (device->capability < LEAST_CAPABILITY)
+        return csrconv_fail(CSRCONV_NOT_SUPPORTED,
+                            "cuda_jit makes code for compute capability %d.%d and later, not %d.%d",
+                            LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10, device->capability / 10,
+                            device->capability % 10);
+    return csrconv_jit_compiler();
 }
 
 static csrconv_status jit_refuse(const struct csrconv_algorithm *self,
@@ -35,18 +63,9 @@ static csrconv_status jit_refuse(const struct csrconv_algorithm *self,
 {
     struct csrconv_cuda_device device;
     struct csrconv_jit_tiling tiling;
-    csrconv_status status = csrconv_cuda_describe(&device);
+    const csrconv_status status = check_device(&device);
     (void)self;
-    if (status)
-        return status;
-    if (device.capability < LEAST_CAPABILITY)
-        return csrconv_fail(CSRCONV_NOT_SUPPORTED,
-                            "cuda_jit makes code for compute capability %d.%d and later, not %d.%d",
-                            LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10, device.capability / 10,
-                            device.capability % 10);
-    if ((status = csrconv_jit_compiler()))
-        return status;
-    return choose(problem, &tiling);
+    return status ? status : choose(problem, &tiling);
 }
 
 static double jit_estimate(const struct csrconv_algorithm *self,
@@ -55,6 +74,27 @@ static double jit_estimate(const struct csrconv_algorithm *self,
     struct csrconv_jit_tiling tiling;
     (void)self;
     return choose(problem, &tiling) ? 0.0 : tiling.us;
+}
+
+static csrconv_status jit_target(const struct csrconv_problem *problem,
+                                 char target[CSRCONV_TARGET_BYTES])
+{
+    struct csrconv_cuda_device device;
+    unsigned major, minor;
+    const csrconv_status status = check_device(&device);
+    (void)problem;
+    if (status)
+        return status;
+    csrconv_jit_compiler_version(&major, &minor);
+    snprintf(target, CSRCONV_TARGET_BYTES, "sm_%d by nvJitLink %u.%u", device.capability, major,
+             minor);
+    return CSRCONV_OK;
+}
+
+static size_t jit_contents(const void *state, void *bytes)
+{
+    const struct jit *jit = state;
+    return csrconv_jit_contents(jit->image, bytes);
 }
 
 static void unload(struct jit *jit)
@@ -129,21 +169,30 @@ static void explain(const struct csrconv_shape *shape, const struct csrconv_jit_
              tile, t->stages, t->stage_channels, t->ring, t->blocks, t->shared_bytes, t->residents);
 }
 
+static csrconv_status make_image(const struct csrconv_problem *problem,
+                                 const struct csrconv_jit_tiling *tiling,
+                                 struct csrconv_memory *memory, struct csrconv_jit_image **image)
+{
+    struct csrconv_cuda_device device;
+    csrconv_status status;
+    if (problem->compiled.bytes)
+        return csrconv_jit_contents_image(problem, memory, image);
+    status = csrconv_cuda_describe(&device);
+    return status ? status : csrconv_jit_build(problem, tiling, device.capability, memory, image);
+}
+
 csrconv_status csrconv_jit_prepare_as(const struct csrconv_problem *problem,
                                       const struct csrconv_jit_tiling *tiling,
                                       struct csrconv_prepared *prepared)
 {
     struct csrconv_memory *memory = &prepared->memory;
-    struct csrconv_cuda_device device;
     struct jit *jit;
     csrconv_status status = csrconv_allocate(memory, 1, sizeof *jit, &prepared->state);
     if (status)
         return status;
     jit = prepared->state;
     memset(jit, 0, sizeof *jit);
-    if ((status = csrconv_cuda_describe(&device)) ||
-        (status =
-             csrconv_jit_image_make(problem, tiling, device.capability, memory, &jit->image)) ||
+    if ((status = make_image(problem, tiling, memory, &jit->image)) ||
         (status = load(memory, problem->ordinal, jit)))
         return status;
     explain(&problem->shape, jit->image, prepared);
@@ -213,6 +262,8 @@ const struct csrconv_algorithm csrconv_algorithm_cuda_jit = {
               .layout = "nchw" },
     .refuse = jit_refuse,
     .estimate = jit_estimate,
+    .target = jit_target,
+    .contents = jit_contents,
     .prepare = jit_prepare,
     .execute = jit_execute,
     .destroy = jit_destroy,

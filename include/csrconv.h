@@ -65,6 +65,7 @@ typedef enum csrconv_status {
     CSRCONV_BAD_CSR = 2003,      /* row pointers or columns out of order, out of range, doubled */
     CSRCONV_BAD_BUFFER = 2004,   /* misaligned, overlapping or too small */
     CSRCONV_UNKNOWN_ALGORITHM = 2005,
+    CSRCONV_BAD_BLOB = 2006, /* no blob, not whole, or of another problem, machine or version */
     /* 3000: valid, but refused here */
     CSRCONV_NOT_SUPPORTED = 3001, /* the algorithm cannot run this problem: the sentence says why */
     CSRCONV_NOT_BUILT = 3002,     /* this build of the library lacks it */
@@ -269,6 +270,15 @@ typedef struct csrconv_epilogue {
     float lo, hi; /* of clamp; lo <= hi */
 } csrconv_epilogue;
 
+/*
+ * Some algorithms compile the weights into code, which takes seconds of all the machine's cores for
+ * a large layer. The code can be kept: csrconv_plan_blob.
+ */
+typedef enum csrconv_compile {
+    CSRCONV_COMPILE_AUTO = 0, /* by the automatic choice, if a tenth is won by estimate */
+    CSRCONV_COMPILE_NEVER = 1 /* only by an algorithm that is named, or by that of a blob */
+} csrconv_compile;
+
 typedef struct csrconv_plan_options {
     size_t struct_size;
     csrconv_device device;
@@ -283,6 +293,16 @@ typedef struct csrconv_plan_options {
     const csrconv_allocator *allocator;    /* NULL: the C library's; the hooks are copied */
     const csrconv_parallel *parallel;      /* NULL: OpenMP, or serial without it; copied */
     const csrconv_algorithm *const *peers; /* NULL, or more algorithms, ended by NULL */
+    csrconv_compile compile;
+    /*
+     * What csrconv_plan_blob gave for the same weights, geometry and epilogue, to be taken instead
+     * of compiling; NULL: none. The algorithm is the blob's then, as if it had been named. A BLOB
+     * IS A PROGRAM: it runs on the GPU with the rights of the process. One that was damaged, or is
+     * of something else, is refused; one that somebody made to do harm is not told from a good
+     * one. So blobs come from where programs come from, and lie where nobody else can write.
+     */
+    const void *blob;
+    size_t blob_bytes;
 } csrconv_plan_options;
 
 static inline void csrconv_plan_options_init(csrconv_plan_options *options)
@@ -295,7 +315,10 @@ static inline void csrconv_plan_options_init(csrconv_plan_options *options)
                                          { NULL, 0, CSRCONV_ACTIVATION_NONE, 0.0F, 0.0F },
                                          NULL,
                                          NULL,
-                                         NULL };
+                                         NULL,
+                                         CSRCONV_COMPILE_AUTO,
+                                         NULL,
+                                         0 };
     *options = plain;
 }
 
@@ -306,6 +329,8 @@ typedef struct csrconv_plan csrconv_plan;
  * plan does not need the weights afterwards. options may be NULL for the defaults.
  *   CSRCONV_NOT_SUPPORTED  the algorithm that was named refuses the problem; the sentence says why
  *   CSRCONV_NO_DEVICE, CSRCONV_NOT_BUILT   no such device here, or not in this build
+ *   CSRCONV_BAD_BLOB       the blob is none, not whole, or of other weights, another geometry,
+ *                          epilogue, GPU, compiler or version: to be made anew without it
  */
 CSRCONV_API csrconv_status csrconv_plan_create(const csrconv_weights *weights,
                                                const csrconv_geometry *geometry,
@@ -329,12 +354,22 @@ typedef struct csrconv_plan_info {
     int64_t nonzeros;         /* weights that are not zero */
     size_t workspace_bytes;   /* that an execute of the whole batch needs */
     size_t plan_bytes;        /* memory that the plan holds */
+    size_t blob_bytes;        /* of the code that was compiled for it; 0: none was */
+    double plan_us;           /* that it took to make the plan */
     double estimate_us;       /* time of one execute of the whole batch, by the cost model */
     double dense_estimate_us; /* the same of a dense convolution on this device */
     int candidates;           /* how many algorithms were considered */
 } csrconv_plan_info;
 
 CSRCONV_API csrconv_status csrconv_plan_describe(const csrconv_plan *plan, csrconv_plan_info *info);
+
+/*
+ * The code that was compiled for a plan, to make the same plan again without compiling: writes the
+ * blob_bytes of csrconv_plan_info to blob, which has that many bytes. CSRCONV_NOT_SUPPORTED if
+ * nothing was compiled. csrconv_plan_options.blob says whom to trust.
+ */
+CSRCONV_API csrconv_status csrconv_plan_blob(const csrconv_plan *plan, void *blob,
+                                             size_t blob_bytes);
 
 /* One algorithm that was considered, in the order of the tables. */
 typedef struct csrconv_candidate {

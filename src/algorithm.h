@@ -32,6 +32,12 @@ struct csrconv_ablation {
     bool early_start; /* nothing is done before the kernel before has ended */
 };
 
+/* What of a compiled plan is kept, as the algorithm's `contents` gives it. */
+struct csrconv_contents {
+    const void *bytes;
+    size_t size;
+};
+
 /* What an algorithm is asked to run; everything here has been checked. */
 struct csrconv_problem {
     struct csrconv_shape shape;
@@ -41,9 +47,14 @@ struct csrconv_problem {
     int ordinal;
     struct csrconv_team team; /* of a CPU plan */
     struct csrconv_ablation without;
+    /*
+     * Of a plan that was compiled before, to be taken and not compiled again: for the same weights,
+     * geometry, epilogue and target, but not known to be well formed. bytes is NULL: none.
+     */
+    struct csrconv_contents compiled;
 };
 
-enum { CSRCONV_DETAIL_BYTES = 512, CSRCONV_VARIANT_BYTES = 64 };
+enum { CSRCONV_TARGET_BYTES = 64, CSRCONV_DETAIL_BYTES = 512, CSRCONV_VARIANT_BYTES = 64 };
 
 /* What prepare makes. */
 struct csrconv_prepared {
@@ -90,6 +101,16 @@ struct csrconv_algorithm {
 
     /* Time of one execute of the whole batch in microseconds, if it does not refuse. */
     double (*estimate)(const struct csrconv_algorithm *self, const struct csrconv_problem *problem);
+
+    /*
+     * What the code is made for, such as "sm_90 by nvJitLink 13.0": a short text, in zeros, of an
+     * algorithm whose prepare compiles the weights, which takes seconds. NULL: it compiles nothing.
+     */
+    csrconv_status (*target)(const struct csrconv_problem *problem,
+                             char target[CSRCONV_TARGET_BYTES]);
+
+    /* Of an algorithm that has a target: bytes of what is kept of a state; written unless NULL. */
+    size_t (*contents)(const void *state, void *bytes);
 
     /*
      * Fills prepared->state, workspace_bytes and detail. After a failure, destroy gets the state as

@@ -20,14 +20,24 @@ struct csrconv_choice {
     const char *reason; /* of the chosen one */
 };
 
+/* What the choice is made by, of a plan's options. */
+struct csrconv_wish {
+    const char *name;                      /* "auto", "any", or an algorithm */
+    const csrconv_algorithm *const *peers; /* NULL, or ended by NULL */
+    csrconv_compile compile;
+};
+
 /*
- * Considers every algorithm of the table and of peers (NULL or NULL-ended). name: NULL, "auto",
- * "any", or an algorithm. problem->device is resolved already. choice->considered is allocated from
- * memory and has to be released also after a failure.
+ * Considers every algorithm of the table and of the peers. problem->device is resolved already.
+ * choice->considered is allocated from memory and has to be released also after a failure. With a
+ * compiled plan in the problem, only the algorithm of that name is asked.
  */
-csrconv_status csrconv_choose(const struct csrconv_problem *problem, const char *name,
-                              const csrconv_algorithm *const *peers, struct csrconv_memory *memory,
+csrconv_status csrconv_choose(const struct csrconv_problem *problem,
+                              const struct csrconv_wish *wish, struct csrconv_memory *memory,
                               struct csrconv_choice *choice);
+
+/* Whether the name, which may be NULL, leaves the choice open. */
+bool csrconv_is_wildcard(const char *name);
 
 /* The algorithm of that name in the table or among peers, or NULL. */
 const struct csrconv_algorithm *csrconv_find_algorithm(const char *name,

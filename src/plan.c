@@ -4,6 +4,14 @@
 #include "status.h"
 
 #include <string.h>
+#include <time.h>
+
+static double clock_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
+}
 
 static csrconv_status check_options(const csrconv_plan_options *options)
 {
@@ -19,16 +27,43 @@ static csrconv_status check_options(const csrconv_plan_options *options)
                             (double)e->hi);
     if (e->residual != 0 && e->residual != 1)
         return csrconv_fail(CSRCONV_BAD_ARGUMENT, "residual is %d, must be 0 or 1", e->residual);
+    if (options->compile < CSRCONV_COMPILE_AUTO || options->compile > CSRCONV_COMPILE_NEVER)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "compile is %d", (int)options->compile);
     return CSRCONV_OK;
 }
 
 static csrconv_status check_name(const csrconv_plan_options *options)
 {
     const char *name = options->algorithm;
-    if (!name || strcmp(name, "auto") == 0 || strcmp(name, "any") == 0 ||
-        csrconv_find_algorithm(name, options->peers))
+    if (csrconv_is_wildcard(name) || csrconv_find_algorithm(name, options->peers))
         return CSRCONV_OK;
     return csrconv_fail(CSRCONV_UNKNOWN_ALGORITHM, "there is no algorithm \"%s\"", name);
+}
+
+/* Opens the options' blob, if there is one: the name that it asks for takes the place of theirs. */
+static csrconv_status open_blob(csrconv_plan_options *options, struct csrconv_blob *blob)
+{
+    const char *name = options->algorithm;
+    const struct csrconv_algorithm *algorithm;
+    csrconv_status status;
+    memset(blob, 0, sizeof *blob);
+    if (!options->blob)
+        return options->blob_bytes
+                   ? csrconv_fail(CSRCONV_BAD_ARGUMENT, "blob is NULL, blob_bytes is %zu",
+                                  options->blob_bytes)
+                   : CSRCONV_OK;
+    status = csrconv_blob_open(options->blob, options->blob_bytes, blob);
+    if (status)
+        return status;
+    options->algorithm = blob->identity.algorithm;
+    if (!csrconv_is_wildcard(name) && strcmp(name, options->algorithm) != 0)
+        return csrconv_fail(CSRCONV_BAD_BLOB, "the blob is of %s, not of %s", options->algorithm,
+                            name);
+    algorithm = csrconv_find_algorithm(options->algorithm, options->peers);
+    if (!algorithm || !algorithm->target)
+        return csrconv_fail(CSRCONV_BAD_BLOB, "the blob is of %s, which %s", options->algorithm,
+                            algorithm ? "compiles nothing" : "is not in this build");
+    return CSRCONV_OK;
 }
 
 /* An algorithm that is named settles a device left open. */
@@ -53,8 +88,7 @@ static csrconv_status fill_problem(struct csrconv_problem *problem, const csrcon
         return csrconv_fail(CSRCONV_BAD_ARGUMENT, "weights is NULL");
     problem->weights = weights;
     problem->epilogue = options->epilogue;
-    if ((status = check_options(options)) ||
-        (status = csrconv_shape_init(&problem->shape, geometry)) ||
+    if ((status = csrconv_shape_init(&problem->shape, geometry)) ||
         (status = csrconv_check_weights(weights, &problem->shape)) ||
         (status = check_name(options)) || (status = resolve_device(options, problem)))
         return status;
@@ -75,45 +109,68 @@ static csrconv_status copy_bias(struct csrconv_plan *plan)
     return CSRCONV_OK;
 }
 
-static csrconv_status choose_and_prepare(struct csrconv_plan *plan,
-                                         const csrconv_plan_options *options)
+/* A blob that the plan is made from must be for the very same. */
+static csrconv_status check_blob(struct csrconv_plan *plan, const csrconv_plan_options *options,
+                                 const struct csrconv_blob *blob)
 {
-    const csrconv_status status = csrconv_choose(&plan->problem, options->algorithm, options->peers,
-                                                 &plan->memory, &plan->choice);
+    const struct csrconv_algorithm *algorithm =
+        csrconv_find_algorithm(options->algorithm, options->peers);
+    const csrconv_status status = csrconv_blob_identify(&plan->problem, algorithm, &plan->identity);
+    return status ? status : csrconv_blob_check_identity(&blob->identity, &plan->identity);
+}
+
+static csrconv_status choose(struct csrconv_plan *plan, const csrconv_plan_options *options)
+{
+    const struct csrconv_wish wish = { options->algorithm ? options->algorithm : "auto",
+                                       options->peers, options->compile };
+    const csrconv_status status =
+        csrconv_choose(&plan->problem, &wish, &plan->memory, &plan->choice);
     if (status)
         return status;
     plan->algorithm = plan->choice.considered[plan->choice.chosen].algorithm;
     plan->nonzeros = csrconv_nonzeros(plan->problem.weights);
     plan->dense_estimate_us = csrconv_dense_us(&plan->problem);
+    return plan->algorithm->target && !plan->problem.compiled.bytes
+               ? csrconv_blob_identify(&plan->problem, plan->algorithm, &plan->identity)
+               : CSRCONV_OK;
+}
+
+static csrconv_status choose_and_prepare(struct csrconv_plan *plan,
+                                         const csrconv_plan_options *options,
+                                         const struct csrconv_blob *blob)
+{
+    csrconv_status status = CSRCONV_OK;
+    if (blob->contents.bytes)
+        status = check_blob(plan, options, blob);
+    if (status || (status = choose(plan, options)))
+        return status;
     return plan->algorithm->prepare(plan->algorithm, &plan->problem, &plan->prepared);
 }
 
-static csrconv_status prepare(struct csrconv_plan *plan, const csrconv_plan_options *options)
+static csrconv_status prepare(struct csrconv_plan *plan, const csrconv_plan_options *options,
+                              const struct csrconv_blob *blob)
 {
     int previous;
     csrconv_status status = copy_bias(plan);
     if (status || (status = csrconv_device_enter(&plan->problem, &previous)))
         return status;
-    status = choose_and_prepare(plan, options);
+    plan->problem.compiled = blob->contents;
+    status = choose_and_prepare(plan, options, blob);
+    plan->problem.compiled = (struct csrconv_contents){ NULL, 0 };
     plan->problem.weights = NULL;
     csrconv_device_leave(&plan->problem, previous);
     return status;
 }
 
-csrconv_status csrconv_plan_create(const csrconv_weights *weights, const csrconv_geometry *geometry,
-                                   const csrconv_plan_options *options, csrconv_plan **out)
+static csrconv_status create(const csrconv_weights *weights, const csrconv_geometry *geometry,
+                             csrconv_plan_options *options, csrconv_plan **out)
 {
-    csrconv_plan_options defaults;
     struct csrconv_problem problem = { 0 };
     struct csrconv_memory memory;
+    struct csrconv_blob blob;
     csrconv_status status;
-    if (!out)
-        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "out is NULL");
-    *out = NULL;
-    csrconv_plan_options_init(&defaults);
-    if (!options)
-        options = &defaults;
-    if ((status = fill_problem(&problem, weights, geometry, options)) ||
+    if ((status = open_blob(options, &blob)) ||
+        (status = fill_problem(&problem, weights, geometry, options)) ||
         (status = csrconv_memory_init(&memory, options->allocator)) ||
         (status = csrconv_allocate(&memory, 1, sizeof **out, (void **)out)))
         return status;
@@ -122,9 +179,28 @@ csrconv_status csrconv_plan_create(const csrconv_weights *weights, const csrconv
     (*out)->problem = problem;
     (*out)->prepared.memory = memory;
     (*out)->prepared.memory.bytes = 0;
-    status = prepare(*out, options);
+    return prepare(*out, options, &blob);
+}
+
+csrconv_status csrconv_plan_create(const csrconv_weights *weights, const csrconv_geometry *geometry,
+                                   const csrconv_plan_options *options, csrconv_plan **out)
+{
+    const double start = clock_us();
+    csrconv_plan_options wanted;
+    csrconv_status status;
+    if (!out)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "out is NULL");
+    *out = NULL;
+    csrconv_plan_options_init(&wanted);
+    if (options && (status = check_options(options)))
+        return status;
+    if (options)
+        wanted = *options;
+    status = create(weights, geometry, &wanted, out);
     if (status)
         csrconv_plan_destroy(out);
+    else
+        (*out)->plan_us = clock_us() - start;
     return status;
 }
 
@@ -150,73 +226,4 @@ void csrconv_plan_destroy(csrconv_plan **plan)
     csrconv_release(&memory, p->bias);
     csrconv_release(&memory, p);
     *plan = NULL;
-}
-
-const csrconv_algorithm *const *csrconv_algorithms(void)
-{
-    return csrconv_algorithm_table;
-}
-
-csrconv_status csrconv_algorithm_describe(const csrconv_algorithm *algorithm,
-                                          csrconv_algorithm_info *info)
-{
-    csrconv_status status;
-    if (!algorithm || !info)
-        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "%s is NULL", algorithm ? "info" : "algorithm");
-    status = csrconv_check_struct("csrconv_algorithm_info", info->struct_size, sizeof *info);
-    if (status)
-        return status;
-    *info = algorithm->info;
-    info->struct_size = sizeof *info;
-    info->version = algorithm->version ? algorithm->version() : "";
-    return CSRCONV_OK;
-}
-
-csrconv_status csrconv_plan_describe(const csrconv_plan *plan, csrconv_plan_info *info)
-{
-    csrconv_status status;
-    if (!plan || !info)
-        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "%s is NULL", plan ? "info" : "plan");
-    status = csrconv_check_struct("csrconv_plan_info", info->struct_size, sizeof *info);
-    if (status)
-        return status;
-    *info = (csrconv_plan_info){
-        .struct_size = sizeof *info,
-        .algorithm = plan->algorithm,
-        .reason = plan->choice.reason,
-        .detail = plan->prepared.detail,
-        .variant = plan->prepared.variant,
-        .device = plan->problem.device,
-        .ordinal = plan->problem.ordinal,
-        .threads = plan->problem.device == CSRCONV_DEVICE_CPU ? plan->problem.team.threads : 0,
-        .out_height = plan->problem.shape.out_h,
-        .out_width = plan->problem.shape.out_w,
-        .nonzeros = plan->nonzeros,
-        .workspace_bytes = plan->prepared.workspace_bytes,
-        .plan_bytes = plan->memory.bytes + plan->prepared.memory.bytes,
-        .estimate_us = plan->choice.considered[plan->choice.chosen].estimate_us,
-        .dense_estimate_us = plan->dense_estimate_us,
-        .candidates = plan->choice.count,
-    };
-    return CSRCONV_OK;
-}
-
-csrconv_status csrconv_plan_candidate(const csrconv_plan *plan, int index,
-                                      csrconv_candidate *candidate)
-{
-    const struct csrconv_considered *entry;
-    csrconv_status status;
-    if (!plan || !candidate)
-        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "%s is NULL", plan ? "candidate" : "plan");
-    status = csrconv_check_struct("csrconv_candidate", candidate->struct_size, sizeof *candidate);
-    if (status)
-        return status;
-    if (index < 0 || index >= plan->choice.count)
-        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "candidate %d of %d", index, plan->choice.count);
-    entry = &plan->choice.considered[index];
-    candidate->algorithm = entry->algorithm;
-    candidate->status = entry->status;
-    candidate->reason = entry->reason;
-    candidate->estimate_us = entry->estimate_us;
-    return CSRCONV_OK;
 }

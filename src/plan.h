@@ -2,6 +2,7 @@
 #ifndef CSRCONV_PLAN_H
 #define CSRCONV_PLAN_H
 
+#include "blob.h"
 #include "choose.h"
 
 #include <stdbool.h>
@@ -13,8 +14,9 @@ struct csrconv_plan {
     struct csrconv_choice choice;
     const struct csrconv_algorithm *algorithm; /* NULL until chosen */
     struct csrconv_prepared prepared;
+    struct csrconv_blob_identity identity; /* if the algorithm compiled */
     int64_t nonzeros;
-    double dense_estimate_us;
+    double dense_estimate_us, plan_us;
 };
 
 /*

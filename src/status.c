@@ -38,6 +38,8 @@ const char *csrconv_status_string(csrconv_status status)
         return "CSRCONV_BAD_BUFFER";
     case CSRCONV_UNKNOWN_ALGORITHM:
         return "CSRCONV_UNKNOWN_ALGORITHM";
+    case CSRCONV_BAD_BLOB:
+        return "CSRCONV_BAD_BLOB";
     case CSRCONV_NOT_SUPPORTED:
         return "CSRCONV_NOT_SUPPORTED";
     case CSRCONV_NOT_BUILT:

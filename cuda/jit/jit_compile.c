@@ -15,6 +15,7 @@ enum { JIT_LINK_DONE = 0, JIT_LINK_INPUT_PTX = 2 };
 static struct {
     csrconv_status status;
     char reason[256];
+    int (*version)(unsigned *major, unsigned *minor);
     int (*create)(jit_link *link, uint32_t options, const char *const *option);
     int (*destroy)(jit_link *link);
     int (*add)(jit_link link, int kind, const void *data, size_t size, const char *name);
@@ -39,7 +40,8 @@ static bool find(void *handle, const char *name, void *function)
 
 static bool find_all(void *handle)
 {
-    return find(handle, JIT_LINK_SYMBOL("Create"), &library.create) &&
+    return find(handle, "nvJitLinkVersion", &library.version) &&
+           find(handle, JIT_LINK_SYMBOL("Create"), &library.create) &&
            find(handle, JIT_LINK_SYMBOL("Destroy"), &library.destroy) &&
            find(handle, JIT_LINK_SYMBOL("AddData"), &library.add) &&
            find(handle, JIT_LINK_SYMBOL("Complete"), &library.complete) &&
@@ -68,6 +70,12 @@ csrconv_status csrconv_jit_compiler(void)
         return csrconv_fail(library.status, "cuda_jit needs " JIT_LINK_LIBRARY ": %s",
                             library.reason);
     return CSRCONV_OK;
+}
+
+void csrconv_jit_compiler_version(unsigned *major, unsigned *minor)
+{
+    *major = *minor = 0;
+    library.version(major, minor);
 }
 
 /* One of the logs, with a 0 at its end. */

@@ -10,6 +10,9 @@
 /* CSRCONV_NOT_SUPPORTED and why, if there is no such library here. */
 csrconv_status csrconv_jit_compiler(void);
 
+/* Its version, such as 13.0; once it was found to be there. */
+void csrconv_jit_compiler_version(unsigned *major, unsigned *minor);
+
 /* Machine code; released by csrconv_release. */
 struct csrconv_jit_code {
     void *bytes;

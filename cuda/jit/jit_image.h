@@ -5,8 +5,9 @@
 #ifndef CSRCONV_JIT_IMAGE_H
 #define CSRCONV_JIT_IMAGE_H
 
-#include "jit_compile.h"
 #include "jit_tiling.h"
+
+enum { CSRCONV_JIT_CODE_ALIGNMENT = 64 };
 
 struct csrconv_jit_image {
     struct csrconv_jit_tiling tiling;
@@ -21,10 +22,15 @@ static inline const void *csrconv_jit_image_code(const struct csrconv_jit_image 
     return (const char *)image + image->begin[kernel];
 }
 
-/* Prints and assembles all kernels, on the threads of the problem's team. */
-csrconv_status csrconv_jit_image_make(const struct csrconv_problem *problem,
-                                      const struct csrconv_jit_tiling *tiling, int capability,
-                                      struct csrconv_memory *memory,
+/* What code of so many bytes takes. */
+int64_t csrconv_jit_code_room(int64_t bytes);
+
+/* An image without a kernel yet, for so many, whose code takes so much room in all. */
+csrconv_status csrconv_jit_image_make(const struct csrconv_jit_tiling *tiling, int64_t kernels,
+                                      int64_t room, struct csrconv_memory *memory,
                                       struct csrconv_jit_image **image);
+
+/* Copies the next kernel's code to it. */
+void csrconv_jit_image_add(struct csrconv_jit_image *image, const void *code, int64_t bytes);
 
 #endif

@@ -262,8 +262,7 @@ static void keep_best(void *context, const struct csrconv_jit_tiling *tiling)
         *best = *tiling;
 }
 
-/* What offsets of 32 bits, and the time that an assembler takes, do not allow. */
-static csrconv_status check_size(const struct csrconv_problem *problem)
+csrconv_status csrconv_jit_check_size(const struct csrconv_problem *problem)
 {
     const struct csrconv_shape *shape = &problem->shape;
     const int64_t nonzeros = csrconv_nonzeros(problem->weights);
@@ -285,7 +284,7 @@ csrconv_status csrconv_jit_tiling_choose(const struct csrconv_problem *problem,
                                          struct csrconv_jit_tiling *tiling)
 {
     const csrconv_geometry *g = &problem->shape.g;
-    const csrconv_status status = check_size(problem);
+    const csrconv_status status = csrconv_jit_check_size(problem);
     if (status)
         return status;
     tiling->us = 0.0;

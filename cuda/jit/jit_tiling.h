@@ -115,6 +115,9 @@ int64_t csrconv_jit_launch_images(const struct csrconv_shape *shape,
 int64_t csrconv_jit_blocks(const struct csrconv_shape *shape,
                            const struct csrconv_jit_tiling *tiling, int64_t n);
 
+/* CSRCONV_NOT_SUPPORTED if 32-bit offsets, or an assembler's time, do not allow the problem. */
+csrconv_status csrconv_jit_check_size(const struct csrconv_problem *problem);
+
 /* Told each tiling that fits, in no order. */
 typedef void (*csrconv_jit_visit)(void *context, const struct csrconv_jit_tiling *tiling);
 

@@ -4,8 +4,8 @@
  */
 #include "exact_layer.h"
 
+#include "jit_build.h"
 #include "jit_compile.h"
-#include "jit_image.h"
 #include "jit_ptx.h"
 
 #include <stdio.h>
@@ -130,7 +130,7 @@ static void images_hold_every_kernel(void **state)
     assert_ok(csrconv_memory_init(&memory, NULL));
     assert_ok(csrconv_jit_tiling_choose(&problem, &machine, &tiling));
     tiling.kernel_panels = 1;
-    assert_ok(csrconv_jit_image_make(&problem, &tiling, CAPABILITY, &memory, &image));
+    assert_ok(csrconv_jit_build(&problem, &tiling, CAPABILITY, &memory, &image));
     assert_int_equal(image->kernels, tiling.panels);
     assert_true(image->kernels > 1);
     for (int64_t i = 0; i < image->kernels; i++)
@@ -138,7 +138,7 @@ static void images_hold_every_kernel(void **state)
                              (size_t)(image->begin[i + 1] - image->begin[i])));
     assert_int_equal(image->begin[image->kernels], image->bytes);
     csrconv_release(&memory, image);
-    assert_fails(csrconv_jit_image_make(&problem, &tiling, 10, &memory, &image), CSRCONV_INTERNAL,
+    assert_fails(csrconv_jit_build(&problem, &tiling, 10, &memory, &image), CSRCONV_INTERNAL,
                  "sm_10");
     assert_null(image);
     csrconv_weights_destroy(&weights);

@@ -1,0 +1,186 @@
+#include "jit_contents.h"
+
+#include "status.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { NUMBER = 8, MOST_PANELS = 65535 /* of a grid's second dimension */ };
+
+/* Every number of a tiling but is_flat and the estimate, and what it is at least and at most. */
+#define MEMBER(name, least, most)                                                                  \
+    {                                                                                              \
+        offsetof(struct csrconv_jit_tiling, name), least, most, #name                              \
+    }
+static const struct member {
+    size_t offset;
+    int64_t least, most;
+    const char *name;
+} members[] = {
+    MEMBER(threads, 1, CSRCONV_JIT_MOST_THREADS),
+    MEMBER(residents, 1, CSRCONV_JIT_MOST_THREADS),
+    MEMBER(span, 1, CSRCONV_JIT_MOST_THREADS),
+    MEMBER(rows, 0, CSRCONV_JIT_MOST_THREADS),
+    MEMBER(columns, 0, CSRCONV_JIT_MOST_THREADS),
+    MEMBER(row_tiles, 1, INT32_MAX),
+    MEMBER(column_tiles, 1, INT32_MAX),
+    MEMBER(slots, 1, CSRCONV_JIT_MOST_THREADS),
+    MEMBER(stage_rows, 1, INT32_MAX),
+    MEMBER(stage_columns, 1, INT32_MAX),
+    MEMBER(row_pitch, 1, INT32_MAX),
+    MEMBER(channel_pitch, 1, INT32_MAX),
+    MEMBER(slot_pitch, 1, INT32_MAX),
+    MEMBER(stage_channels, 1, INT32_MAX),
+    MEMBER(stages, 1, INT32_MAX),
+    MEMBER(ring, 1, INT32_MAX),
+    MEMBER(stage_words, 1, INT32_MAX),
+    MEMBER(filters, 1, INT32_MAX),
+    MEMBER(panels, 1, INT32_MAX),
+    MEMBER(kernel_panels, 1, MOST_PANELS),
+    MEMBER(step, 0, INT32_MAX),
+    MEMBER(blocks, 1, INT64_MAX),
+    MEMBER(table_bytes, 1, INT32_MAX),
+    MEMBER(header_bytes, 1, INT32_MAX),
+    MEMBER(shared_bytes, 1, INT32_MAX),
+};
+
+enum { MEMBERS = sizeof members / sizeof *members, HEAD = (MEMBERS + 2) * NUMBER };
+
+_Static_assert(sizeof(struct csrconv_jit_tiling) ==
+                   MEMBERS * sizeof(int64_t) + sizeof(int64_t) + sizeof(double),
+               "a member of the tiling is not kept");
+
+static void put_number(uint8_t *bytes, int64_t index, int64_t number)
+{
+    for (int i = 0; i < NUMBER; i++)
+        bytes[index * NUMBER + i] = (uint8_t)((uint64_t)number >> 8 * i);
+}
+
+static int64_t take_number(const uint8_t *bytes, int64_t index)
+{
+    uint64_t number = 0;
+    for (int i = NUMBER - 1; i >= 0; i--)
+        number = number << 8 | bytes[index * NUMBER + i];
+    return (int64_t)number;
+}
+
+static int64_t code_size(const struct csrconv_jit_image *image, int64_t kernel)
+{
+    return image->begin[kernel + 1] - image->begin[kernel];
+}
+
+size_t csrconv_jit_contents(const struct csrconv_jit_image *image, void *bytes)
+{
+    const int64_t head = HEAD + image->kernels * NUMBER;
+    const int64_t code = image->begin[image->kernels] - image->begin[0];
+    uint8_t *to = bytes;
+    if (!bytes)
+        return (size_t)(head + code);
+    for (int i = 0; i < MEMBERS; i++) {
+        int64_t number;
+        memcpy(&number, (const char *)&image->tiling + members[i].offset, sizeof number);
+        put_number(to, i, number);
+    }
+    put_number(to, MEMBERS, image->tiling.is_flat);
+    put_number(to, MEMBERS + 1, image->kernels);
+    for (int64_t i = 0; i < image->kernels; i++)
+        put_number(to + HEAD, i, code_size(image, i));
+    memcpy(to + head, csrconv_jit_image_code(image, 0), (size_t)code);
+    return (size_t)(head + code);
+}
+
+static csrconv_status take_members(const uint8_t *bytes, struct csrconv_jit_tiling *tiling)
+{
+    const int64_t is_flat = take_number(bytes, MEMBERS);
+    for (int i = 0; i < MEMBERS; i++) {
+        const int64_t number = take_number(bytes, i);
+        if (number < members[i].least || number > members[i].most)
+            return csrconv_fail(CSRCONV_BAD_BLOB, "the blob of cuda_jit has %s = %" PRId64,
+                                members[i].name, number);
+        memcpy((char *)tiling + members[i].offset, &number, sizeof number);
+    }
+    if (is_flat != 0 && is_flat != 1)
+        return csrconv_fail(CSRCONV_BAD_BLOB, "the blob of cuda_jit has is_flat = %" PRId64,
+                            is_flat);
+    tiling->is_flat = is_flat;
+    tiling->us = 0.0;
+    return CSRCONV_OK;
+}
+
+/* That blocks and panels can be counted, and are as many as the problem has. */
+static csrconv_status check_tiling(const struct csrconv_shape *shape,
+                                   const struct csrconv_jit_tiling *t)
+{
+    if (t->row_tiles <= shape->out_h && t->column_tiles <= shape->out_w &&
+        t->panels <= shape->group_filters && t->filters <= shape->group_filters &&
+        t->stage_channels <= shape->group_channels &&
+        t->blocks == csrconv_jit_blocks(shape, t, shape->g.batch))
+        return CSRCONV_OK;
+    return csrconv_fail(CSRCONV_BAD_BLOB, "the blob of cuda_jit is cut for another problem");
+}
+
+/* That the sizes of the kernels' code add up to what is there. */
+static csrconv_status check_code(const struct csrconv_contents *contents, int64_t kernels)
+{
+    const uint8_t *bytes = contents->bytes;
+    int64_t left = (int64_t)contents->size - HEAD;
+    if (kernels > left / NUMBER)
+        return csrconv_fail(CSRCONV_BAD_BLOB,
+                            "the blob of cuda_jit lacks code of its %" PRId64 " kernels", kernels);
+    left -= kernels * NUMBER;
+    for (int64_t i = 0; i < kernels; i++) {
+        const int64_t size = take_number(bytes + HEAD, i);
+        if (size < 1 || size > left || size % CSRCONV_JIT_CODE_ALIGNMENT)
+            return csrconv_fail(CSRCONV_BAD_BLOB,
+                                "the blob of cuda_jit has %" PRId64 " bytes for kernel %" PRId64,
+                                size, i);
+        left -= size;
+    }
+    return left ? csrconv_fail(CSRCONV_BAD_BLOB,
+                               "the blob of cuda_jit has %" PRId64 " bytes behind its code", left)
+                : CSRCONV_OK;
+}
+
+csrconv_status csrconv_jit_contents_tiling(const struct csrconv_problem *problem,
+                                           struct csrconv_jit_tiling *tiling)
+{
+    const struct csrconv_contents *contents = &problem->compiled;
+    int64_t kernels;
+    csrconv_status status = csrconv_jit_check_size(problem);
+    if (status)
+        return status;
+    if (contents->size < HEAD || contents->size > INT64_MAX)
+        return csrconv_fail(CSRCONV_BAD_BLOB, "the blob of cuda_jit has %zu bytes", contents->size);
+    if ((status = take_members(contents->bytes, tiling)) ||
+        (status = check_tiling(&problem->shape, tiling)))
+        return status;
+    kernels = take_number(contents->bytes, MEMBERS + 1);
+    if (kernels != csrconv_jit_kernels(&problem->shape, tiling))
+        return csrconv_fail(CSRCONV_BAD_BLOB,
+                            "the blob of cuda_jit has %" PRId64 " kernels, not %" PRId64, kernels,
+                            csrconv_jit_kernels(&problem->shape, tiling));
+    return check_code(contents, kernels);
+}
+
+csrconv_status csrconv_jit_contents_image(const struct csrconv_problem *problem,
+                                          struct csrconv_memory *memory,
+                                          struct csrconv_jit_image **image)
+{
+    const uint8_t *bytes = problem->compiled.bytes, *code;
+    struct csrconv_jit_tiling tiling;
+    int64_t kernels;
+    csrconv_status status = csrconv_jit_contents_tiling(problem, &tiling);
+    *image = NULL;
+    if (status)
+        return status;
+    kernels = csrconv_jit_kernels(&problem->shape, &tiling);
+    status = csrconv_jit_image_make(
+        &tiling, kernels, (int64_t)problem->compiled.size - HEAD - kernels * NUMBER, memory, image);
+    code = bytes + HEAD + kernels * NUMBER;
+    for (int64_t i = 0; i < kernels && !status; i++) {
+        const int64_t size = take_number(bytes + HEAD, i);
+        csrconv_jit_image_add(*image, code, size);
+        code += size;
+    }
+    return status;
+}

@@ -1,0 +1,264 @@
+/* Blobs: what a plan gives, what makes the plan again, and what is refused of them. */
+#include "plan_fixture.h"
+
+#include "blob.h"
+#include "choose.h"
+#include "status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A peer that compiles: its code is a text. Otherwise it is the direct algorithm. */
+static int compilations;
+static const char *machine = "a machine";
+static double estimate_us = 1e-6;
+static const char code[] = "code";
+
+static csrconv_status target(const struct csrconv_problem *problem, char text[CSRCONV_TARGET_BYTES])
+{
+    (void)problem;
+    strncpy(text, machine, CSRCONV_TARGET_BYTES - 1);
+    return CSRCONV_OK;
+}
+
+static size_t contents(const void *state, void *bytes)
+{
+    (void)state;
+    if (bytes)
+        memcpy(bytes, code, sizeof code);
+    return sizeof code;
+}
+
+static csrconv_status refuse_contents(const struct csrconv_algorithm *self,
+                                      const struct csrconv_problem *problem)
+{
+    const struct csrconv_contents *c = &problem->compiled;
+    (void)self;
+    if (!c->bytes || (c->size == sizeof code && memcmp(c->bytes, code, sizeof code) == 0))
+        return CSRCONV_OK;
+    return csrconv_fail(CSRCONV_BAD_BLOB, "this is no code");
+}
+
+static csrconv_status prepare(const struct csrconv_algorithm *self,
+                              const struct csrconv_problem *problem,
+                              struct csrconv_prepared *prepared)
+{
+    const struct csrconv_algorithm *direct = csrconv_find_algorithm("direct", NULL);
+    (void)self;
+    compilations += !problem->compiled.bytes;
+    return direct->prepare(direct, problem, prepared);
+}
+
+static double estimate(const struct csrconv_algorithm *self, const struct csrconv_problem *problem)
+{
+    (void)self;
+    (void)problem;
+    return estimate_us;
+}
+
+static struct csrconv_algorithm compiler;
+static const csrconv_algorithm *const peers[] = { &compiler, NULL };
+
+/* The fixture's options, for the compiler. */
+static void *use_compiler(struct fixture *f)
+{
+    compiler = *csrconv_find_algorithm("direct", NULL);
+    compiler.info.name = "compiler";
+    compiler.info.is_peer = 1;
+    compiler.target = target;
+    compiler.contents = contents;
+    compiler.refuse = refuse_contents;
+    compiler.prepare = prepare;
+    compiler.estimate = estimate;
+    compilations = 0;
+    machine = "a machine";
+    estimate_us = 1e-6;
+    f->options.peers = peers;
+    f->options.algorithm = "compiler";
+    return f;
+}
+
+/* The blob of a plan of the fixture: free it. */
+static void *blob_of(const struct fixture *f, size_t *size)
+{
+    csrconv_plan *plan = plan_of(f);
+    void *blob;
+    *size = describe(plan).blob_bytes;
+    assert_true(*size > sizeof code);
+    blob = test_malloc(*size);
+    assert_ok(csrconv_plan_blob(plan, blob, *size));
+    csrconv_plan_destroy(&plan);
+    return blob;
+}
+
+static void a_blob_makes_the_plan_again(void **state)
+{
+    struct fixture *f = use_compiler(*state);
+    size_t size, again;
+    void *blob = blob_of(f, &size), *second;
+    csrconv_plan *plan;
+    assert_int_equal(compilations, 1);
+    f->options.blob = blob;
+    f->options.blob_bytes = size;
+    second = blob_of(f, &again);
+    assert_int_equal(compilations, 1);
+    assert_int_equal(again, size);
+    assert_memory_equal(blob, second, size);
+    f->options.algorithm = NULL; /* the blob names it */
+    f->options.compile = CSRCONV_COMPILE_NEVER;
+    estimate_us = 1e9;
+    plan = plan_of(f);
+    assert_ptr_equal(describe(plan).algorithm, &compiler);
+    assert_string_equal(describe(plan).reason, "taken from a blob");
+    assert_true(describe(plan).plan_us > 0.0);
+    assert_int_equal(compilations, 1);
+    csrconv_plan_destroy(&plan);
+    test_free(second);
+    test_free(blob);
+}
+
+static void what_compiles_nothing_has_no_blob(void **state)
+{
+    const struct fixture *f = *state;
+    csrconv_plan *plan = plan_of(f);
+    char byte;
+    assert_int_equal(describe(plan).blob_bytes, 0);
+    assert_fails(csrconv_plan_blob(plan, &byte, 1), CSRCONV_NOT_SUPPORTED, "compiles nothing");
+    assert_fails(csrconv_plan_blob(NULL, &byte, 1), CSRCONV_BAD_ARGUMENT, "plan is NULL");
+    assert_fails(csrconv_plan_blob(plan, NULL, 1), CSRCONV_BAD_ARGUMENT, "blob is NULL");
+    csrconv_plan_destroy(&plan);
+}
+
+static void room_must_be_the_blob_s(void **state)
+{
+    struct fixture *f = use_compiler(*state);
+    csrconv_plan *plan = plan_of(f);
+    const size_t size = describe(plan).blob_bytes;
+    void *blob = test_malloc(size);
+    assert_fails(csrconv_plan_blob(plan, blob, size - 1), CSRCONV_BAD_BUFFER, "blob_bytes is");
+    test_free(blob);
+    csrconv_plan_destroy(&plan);
+}
+
+static void refuse_blob(struct fixture *f, const void *blob, size_t size, const char *fragment)
+{
+    f->options.blob = blob;
+    f->options.blob_bytes = size;
+    refuse(f, CSRCONV_BAD_BLOB, fragment);
+    f->options.blob = NULL;
+    f->options.blob_bytes = 0;
+}
+
+/* Each shorter one, and each with one bit the other way. */
+static void damage_is_found(void **state)
+{
+    struct fixture *f = use_compiler(*state);
+    size_t size;
+    uint8_t *blob = blob_of(f, &size);
+    for (size_t i = 0; i < size; i++) {
+        refuse_blob(f, blob, i, i ? "the blob" : "0 bytes");
+        blob[i] ^= 1 << i % 8;
+        refuse_blob(f, blob, size, "the blob");
+        blob[i] ^= 1 << i % 8;
+    }
+    f->options.blob_bytes = size;
+    refuse(f, CSRCONV_BAD_ARGUMENT, "blob is NULL");
+    assert_int_equal(compilations, 1);
+    test_free(blob);
+}
+
+/* One weight, one number of the geometry, one part of the epilogue, another machine. */
+static void blobs_of_something_else_are_refused(void **state)
+{
+    struct fixture *f = use_compiler(*state);
+    size_t size;
+    void *blob = blob_of(f, &size);
+    float bias[5] = { 1, 2, 3, 4, 5 };
+    csrconv_weights *others;
+    csrconv_csr view;
+    f->geometry.batch++;
+    refuse_blob(f, blob, size, "another geometry");
+    f->geometry.batch--;
+    f->options.epilogue.bias = bias;
+    refuse_blob(f, blob, size, "another epilogue");
+    f->options.epilogue.bias = NULL;
+    machine = "a machine!";
+    refuse_blob(f, blob, size, "made for a machine, not for a machine!");
+    machine = "a machine";
+    csrconv_csr_init(&view);
+    assert_ok(csrconv_weights_view(f->weights, &view));
+    ((float *)(uintptr_t)view.values)[0] += 1.0F;
+    assert_ok(csrconv_weights_from_csr(&view, NULL, &others));
+    ((float *)(uintptr_t)view.values)[0] -= 1.0F;
+    csrconv_weights_destroy(&f->weights);
+    f->weights = others;
+    refuse_blob(f, blob, size, "other weights");
+    test_free(blob);
+}
+
+static void other_algorithms_refuse_a_blob(void **state)
+{
+    struct fixture *f = use_compiler(*state);
+    size_t size;
+    void *blob = blob_of(f, &size);
+    f->options.algorithm = "direct";
+    refuse_blob(f, blob, size, "of compiler, not of direct");
+    f->options.algorithm = "auto";
+    f->options.peers = NULL;
+    refuse_blob(f, blob, size, "not in this build");
+    f->options.peers = peers;
+    compiler.target = NULL;
+    refuse_blob(f, blob, size, "compiles nothing");
+    test_free(blob);
+}
+
+/* The envelope of a blob says nothing of what the algorithm makes of its contents. */
+static void contents_are_the_algorithm_s_to_check(void **state)
+{
+    struct fixture *f = use_compiler(*state);
+    struct csrconv_blob opened;
+    size_t size;
+    uint8_t *blob = blob_of(f, &size);
+    assert_ok(csrconv_blob_open(blob, size, &opened));
+    ((char *)csrconv_blob_contents(blob))[0] = 'k';
+    csrconv_blob_seal(&opened.identity, blob, size);
+    refuse_blob(f, blob, size, "this is no code");
+    test_free(blob);
+}
+
+/* The fastest own algorithm is taken unless the compiler wins a tenth, or must not be. */
+static void compiling_has_to_pay(void **state)
+{
+    struct fixture *f = use_compiler(*state);
+    csrconv_plan *plan;
+    double own;
+    f->options.algorithm = "auto";
+    plan = plan_of(f);
+    own = describe(plan).estimate_us;
+    csrconv_plan_destroy(&plan);
+    f->options.algorithm = "any";
+    for (int i = 0; i < 4; i++) {
+        estimate_us = i == 0 ? 0.95 * own : 0.8 * own;
+        f->options.compile = i == 2 ? CSRCONV_COMPILE_NEVER : CSRCONV_COMPILE_AUTO;
+        plan = plan_of(f);
+        assert_int_equal(describe(plan).algorithm == &compiler, i % 2);
+        csrconv_plan_destroy(&plan);
+    }
+    f->options.compile = (csrconv_compile)2;
+    refuse(f, CSRCONV_BAD_ARGUMENT, "compile is 2");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_fixture(a_blob_makes_the_plan_again),
+        with_fixture(what_compiles_nothing_has_no_blob),
+        with_fixture(room_must_be_the_blob_s),
+        with_fixture(damage_is_found),
+        with_fixture(blobs_of_something_else_are_refused),
+        with_fixture(other_algorithms_refuse_a_blob),
+        with_fixture(contents_are_the_algorithm_s_to_check),
+        with_fixture(compiling_has_to_pay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
