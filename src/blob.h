@@ -27,6 +27,10 @@ struct csrconv_blob_identity {
     uint8_t options[CSRCONV_SHA256_BYTES];
 };
 
+/* The three digests of it. */
+void csrconv_blob_digest(const struct csrconv_problem *problem,
+                         struct csrconv_blob_identity *identity);
+
 /* Of a plan of that algorithm, which compiles. CSRCONV_NOT_SUPPORTED if it cannot here. */
 csrconv_status csrconv_blob_identify(const struct csrconv_problem *problem,
                                      const struct csrconv_algorithm *algorithm,

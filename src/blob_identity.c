@@ -53,6 +53,14 @@ static void digest_options(const struct csrconv_problem *problem, uint8_t *diges
     csrconv_sha256_end(&hash, digest);
 }
 
+void csrconv_blob_digest(const struct csrconv_problem *problem,
+                         struct csrconv_blob_identity *identity)
+{
+    digest_weights(problem->weights, identity->weights);
+    digest_geometry(&problem->shape.g, identity->geometry);
+    digest_options(problem, identity->options);
+}
+
 csrconv_status csrconv_blob_identify(const struct csrconv_problem *problem,
                                      const struct csrconv_algorithm *algorithm,
                                      struct csrconv_blob_identity *identity)
@@ -63,9 +71,7 @@ csrconv_status csrconv_blob_identify(const struct csrconv_problem *problem,
         return csrconv_fail(CSRCONV_INTERNAL, "the name %s is too long for a blob",
                             algorithm->info.name);
     memcpy(identity->algorithm, algorithm->info.name, length);
-    digest_weights(problem->weights, identity->weights);
-    digest_geometry(&problem->shape.g, identity->geometry);
-    digest_options(problem, identity->options);
+    csrconv_blob_digest(problem, identity);
     return algorithm->target(problem, identity->target);
 }
 

@@ -4,6 +4,7 @@
 #include "complain.h"
 #include "csrconv.h"
 #include "options.h"
+#include "plan_cache.h"
 #include "run_model.h"
 #include "runner/clock.h"
 #include "runner/host_execute.h"
@@ -29,7 +30,7 @@ static const char help[] =
     "of a network:\n"
     "  --layer NAME          write the output of this node, or this value, instead\n"
     "  --repeat N            run N times; the time shown is the shortest (1)\n"
-    "  --device, --algo, --threads as below, for its convolutions\n"
+    "  --device, --algo, --threads, --cache as below, for its convolutions\n"
     "\n"
     "of one layer:\n"
     "  --weights FILE        npy (OIHW or M x C*R*S), scipy CSR npz, smtx or Matrix Market, told "
@@ -50,6 +51,9 @@ static const char help[] =
     "  --device auto|cpu|cuda[:N]\n"
     "  --algo auto|any|NAME  (auto)\n"
     "  --threads T           0 = all (0)\n"
+    "  --cache DIR|off       where weights compiled into code are kept for the next run: a folder "
+    "of\n"
+    "                        mode 700 ($XDG_CACHE_HOME/csrconv or ~/.cache/csrconv, up to 1 GiB)\n"
     "\n"
     "examples:\n"
     "  csrconv run --weights conv3.mtx --kernel 256,3,3 --pad 1 --input x.npy --output y.npy\n"
@@ -61,7 +65,7 @@ static const char help[] =
 
 struct run_options {
     const char *weights, *input, *output, *bias, *kernel, *order, *values, *residual;
-    const char *activation, *device, *algo;
+    const char *activation, *device, *algo, *cache;
     int64_t stride[2], padding[4], dilation[2], groups, threads;
 };
 
@@ -90,6 +94,7 @@ static int parse(int argc, char **argv, struct run_options *o)
         { .name = "activation", .kind = OPTION_TEXT, .value = &o->activation },
         { .name = "device", .kind = OPTION_TEXT, .value = &o->device },
         { .name = "algo", .kind = OPTION_TEXT, .value = &o->algo },
+        { .name = "cache", .kind = OPTION_TEXT, .value = &o->cache },
         { .name = "stride", .kind = OPTION_PAIR, .value = o->stride, .least = 1, .most = most },
         { .name = "pad", .kind = OPTION_PADDING, .value = o->padding, .least = 0, .most = most },
         { .name = "dilation", .kind = OPTION_PAIR, .value = o->dilation, .least = 1, .most = most },
@@ -225,6 +230,7 @@ static int read_residual(const char *path, struct layer *layer)
 static int make_plan(const struct run_options *o, struct layer *layer)
 {
     csrconv_plan_options *p = &layer->plan_options;
+    struct plan_cache cache = { .wish = o->cache };
     csrconv_status status;
     int code = selection_device(o->device, &p->device, &p->ordinal);
     if (code)
@@ -232,7 +238,8 @@ static int make_plan(const struct run_options *o, struct layer *layer)
     p->algorithm = o->algo;
     p->threads = (int)o->threads;
     p->peers = csrconv_peer_table;
-    status = csrconv_plan_create(layer->weights.weights, &layer->geometry, p, &layer->plan);
+    status = plan_cache_create(&cache, layer->weights.weights, &layer->geometry, p, &layer->plan);
+    plan_cache_close(&cache);
     if (status)
         return selection_complain(selection_flag(status, "run"), status);
     layer->info.struct_size = sizeof layer->info;

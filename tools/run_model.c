@@ -6,6 +6,7 @@
 #include "complain.h"
 #include "model/inference.h"
 #include "options.h"
+#include "plan_cache.h"
 #include "selection.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@
 
 struct model_options {
     struct text_list models;
-    const char *input, *output, *layer, *device, *algo;
+    const char *input, *output, *layer, *device, *algo, *cache;
     int64_t threads, repeat;
 };
 
@@ -26,6 +27,7 @@ static int parse(int argc, char **argv, struct model_options *o)
         { .name = "layer", .kind = OPTION_TEXT, .value = &o->layer },
         { .name = "device", .kind = OPTION_TEXT, .value = &o->device },
         { .name = "algo", .kind = OPTION_TEXT, .value = &o->algo },
+        { .name = "cache", .kind = OPTION_TEXT, .value = &o->cache },
         { .name = "threads", .kind = OPTION_WHOLE, .value = &o->threads, .least = 0, .most = 4096 },
         { .name = "repeat",
           .kind = OPTION_WHOLE,
@@ -89,9 +91,11 @@ static int run_on(const struct model_options *o, const struct model *model,
     struct inference_info info;
     struct tensor output = { 0 };
     csrconv_plan_options options;
+    struct plan_cache cache = { .wish = o->cache };
     int code = plan_options(o, &options);
     if (!code)
-        code = inference_create(model, o->layer, o->input, input, &options, &inference);
+        code = inference_create(model, o->layer, o->input, input, &options, &cache, &inference);
+    plan_cache_close(&cache);
     if (!code)
         code = repeat(inference, o->repeat, input, &output, &info);
     if (!code)

@@ -34,6 +34,12 @@ class Run(support.Case):
         self.assertRegex(done.stdout.decode(), r"^(cpu|cuda).*: \w+ \(.*\), \d+ nonzeros, output "
                                                r"2 x 6 x 5 x 5, ")
 
+    def test_cache(self):
+        want = convolve(X, W)
+        self.assert_convolved(want, "--cache", "off")
+        self.assert_convolved(want, "--cache", "here")
+        self.assertFalse((self.folder / "here").exists())  # nothing on a CPU is compiled
+
     def test_stride(self):
         self.assert_convolved(convolve(X, W, stride=(2, 2)), "--stride", 2)
         self.assert_convolved(convolve(X, W, stride=(1, 3)), "--stride", "1,3")

@@ -45,10 +45,11 @@ static int run(const struct model *model, const struct tensor *input)
     struct inference *inference = NULL;
     struct tensor output = { 0 };
     csrconv_plan_options options;
+    struct plan_cache cache = { .wish = "off" };
     csrconv_plan_options_init(&options);
     options.device = CSRCONV_DEVICE_CPU;
     options.threads = 1;
-    int code = inference_create(model, NULL, "INPUT", input, &options, &inference);
+    int code = inference_create(model, NULL, "INPUT", input, &options, &cache, &inference);
     if (!code)
         code = inference_run(inference, input, &output);
     if (!code)

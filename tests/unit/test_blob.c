@@ -1,80 +1,14 @@
 /* Blobs: what a plan gives, what makes the plan again, and what is refused of them. */
+#include "compiler_fixture.h"
 #include "plan_fixture.h"
 
 #include "blob.h"
-#include "choose.h"
-#include "status.h"
-
-#include <stdlib.h>
 #include <string.h>
 
-/* A peer that compiles: its code is a text. Otherwise it is the direct algorithm. */
-static int compilations;
-static const char *machine = "a machine";
-static double estimate_us = 1e-6;
-static const char code[] = "code";
-
-static csrconv_status target(const struct csrconv_problem *problem, char text[CSRCONV_TARGET_BYTES])
+static struct fixture *use_compiler(void *fixture)
 {
-    (void)problem;
-    strncpy(text, machine, CSRCONV_TARGET_BYTES - 1);
-    return CSRCONV_OK;
-}
-
-static size_t contents(const void *state, void *bytes)
-{
-    (void)state;
-    if (bytes)
-        memcpy(bytes, code, sizeof code);
-    return sizeof code;
-}
-
-static csrconv_status refuse_contents(const struct csrconv_algorithm *self,
-                                      const struct csrconv_problem *problem)
-{
-    const struct csrconv_contents *c = &problem->compiled;
-    (void)self;
-    if (!c->bytes || (c->size == sizeof code && memcmp(c->bytes, code, sizeof code) == 0))
-        return CSRCONV_OK;
-    return csrconv_fail(CSRCONV_BAD_BLOB, "this is no code");
-}
-
-static csrconv_status prepare(const struct csrconv_algorithm *self,
-                              const struct csrconv_problem *problem,
-                              struct csrconv_prepared *prepared)
-{
-    const struct csrconv_algorithm *direct = csrconv_find_algorithm("direct", NULL);
-    (void)self;
-    compilations += !problem->compiled.bytes;
-    return direct->prepare(direct, problem, prepared);
-}
-
-static double estimate(const struct csrconv_algorithm *self, const struct csrconv_problem *problem)
-{
-    (void)self;
-    (void)problem;
-    return estimate_us;
-}
-
-static struct csrconv_algorithm compiler;
-static const csrconv_algorithm *const peers[] = { &compiler, NULL };
-
-/* The fixture's options, for the compiler. */
-static void *use_compiler(struct fixture *f)
-{
-    compiler = *csrconv_find_algorithm("direct", NULL);
-    compiler.info.name = "compiler";
-    compiler.info.is_peer = 1;
-    compiler.target = target;
-    compiler.contents = contents;
-    compiler.refuse = refuse_contents;
-    compiler.prepare = prepare;
-    compiler.estimate = estimate;
-    compilations = 0;
-    machine = "a machine";
-    estimate_us = 1e-6;
-    f->options.peers = peers;
-    f->options.algorithm = "compiler";
+    struct fixture *f = fixture;
+    compiler_reset(&f->options);
     return f;
 }
 
@@ -84,7 +18,7 @@ static void *blob_of(const struct fixture *f, size_t *size)
     csrconv_plan *plan = plan_of(f);
     void *blob;
     *size = describe(plan).blob_bytes;
-    assert_true(*size > sizeof code);
+    assert_true(*size > sizeof COMPILER_CODE);
     blob = test_malloc(*size);
     assert_ok(csrconv_plan_blob(plan, blob, *size));
     csrconv_plan_destroy(&plan);
@@ -97,21 +31,21 @@ static void a_blob_makes_the_plan_again(void **state)
     size_t size, again;
     void *blob = blob_of(f, &size), *second;
     csrconv_plan *plan;
-    assert_int_equal(compilations, 1);
+    assert_int_equal(compiler.compilations, 1);
     f->options.blob = blob;
     f->options.blob_bytes = size;
     second = blob_of(f, &again);
-    assert_int_equal(compilations, 1);
+    assert_int_equal(compiler.compilations, 1);
     assert_int_equal(again, size);
     assert_memory_equal(blob, second, size);
     f->options.algorithm = NULL; /* the blob names it */
     f->options.compile = CSRCONV_COMPILE_NEVER;
-    estimate_us = 1e9;
+    compiler.estimate_us = 1e9;
     plan = plan_of(f);
-    assert_ptr_equal(describe(plan).algorithm, &compiler);
+    assert_ptr_equal(describe(plan).algorithm, compiler_peers[0]);
     assert_string_equal(describe(plan).reason, "taken from a blob");
     assert_true(describe(plan).plan_us > 0.0);
-    assert_int_equal(compilations, 1);
+    assert_int_equal(compiler.compilations, 1);
     csrconv_plan_destroy(&plan);
     test_free(second);
     test_free(blob);
@@ -163,7 +97,7 @@ static void damage_is_found(void **state)
     }
     f->options.blob_bytes = size;
     refuse(f, CSRCONV_BAD_ARGUMENT, "blob is NULL");
-    assert_int_equal(compilations, 1);
+    assert_int_equal(compiler.compilations, 1);
     test_free(blob);
 }
 
@@ -182,9 +116,9 @@ static void blobs_of_something_else_are_refused(void **state)
     f->options.epilogue.bias = bias;
     refuse_blob(f, blob, size, "another epilogue");
     f->options.epilogue.bias = NULL;
-    machine = "a machine!";
+    compiler.machine = "a machine!";
     refuse_blob(f, blob, size, "made for a machine, not for a machine!");
-    machine = "a machine";
+    compiler.machine = "a machine";
     csrconv_csr_init(&view);
     assert_ok(csrconv_weights_view(f->weights, &view));
     ((float *)(uintptr_t)view.values)[0] += 1.0F;
@@ -206,8 +140,8 @@ static void other_algorithms_refuse_a_blob(void **state)
     f->options.algorithm = "auto";
     f->options.peers = NULL;
     refuse_blob(f, blob, size, "not in this build");
-    f->options.peers = peers;
-    compiler.target = NULL;
+    f->options.peers = compiler_peers;
+    compiler_forget_target();
     refuse_blob(f, blob, size, "compiles nothing");
     test_free(blob);
 }
@@ -238,10 +172,10 @@ static void compiling_has_to_pay(void **state)
     csrconv_plan_destroy(&plan);
     f->options.algorithm = "any";
     for (int i = 0; i < 4; i++) {
-        estimate_us = i == 0 ? 0.95 * own : 0.8 * own;
+        compiler.estimate_us = i == 0 ? 0.95 * own : 0.8 * own;
         f->options.compile = i == 2 ? CSRCONV_COMPILE_NEVER : CSRCONV_COMPILE_AUTO;
         plan = plan_of(f);
-        assert_int_equal(describe(plan).algorithm == &compiler, i % 2);
+        assert_int_equal(describe(plan).algorithm == compiler_peers[0], i % 2);
         csrconv_plan_destroy(&plan);
     }
     f->options.compile = (csrconv_compile)2;

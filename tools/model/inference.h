@@ -7,6 +7,7 @@
 
 #include "csrconv.h"
 #include "model.h"
+#include "plan_cache.h"
 
 struct inference;
 
@@ -23,11 +24,11 @@ struct inference_info {
 /*
  * target: a value, or a node of which it is the first output; NULL: the model's only output. input
  * names the file of the input, for complaints, and shape is its own. The options are of all plans
- * but for the epilogue. The model has to outlive *out.
+ * but for the epilogue, and made by way of the cache. The model has to outlive *out.
  */
 int inference_create(const struct model *model, const char *target, const char *input,
                      const struct tensor *shape, const csrconv_plan_options *options,
-                     struct inference **out);
+                     struct plan_cache *cache, struct inference **out);
 
 /* *output gets the target, to be freed. */
 int inference_run(struct inference *inference, const struct tensor *input, struct tensor *output);

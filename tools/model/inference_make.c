@@ -14,6 +14,7 @@
 struct making {
     struct inference *inference;
     const csrconv_plan_options *options;
+    struct plan_cache *cache;
     bool *values, *nodes; /* those that the target needs */
     struct convolution_list convolutions;
     int64_t taken; /* elements of constants, for model_allow */
@@ -138,7 +139,7 @@ static int create_plan(const struct making *making, const struct convolution *co
     csrconv_status status = csrconv_weights_from_dense(weights, g->filters, g->channels / g->groups,
                                                        g->kernel_h, g->kernel_w, NULL, &bank);
     if (!status)
-        status = csrconv_plan_create(bank, g, &options, out);
+        status = plan_cache_create(making->cache, bank, g, &options, out);
     if (status)
         code = selection_complain(selection_flag(status, convolution->name), status);
     csrconv_weights_destroy(&bank);
@@ -211,9 +212,9 @@ static bool allocate(struct making *making)
 
 int inference_create(const struct model *model, const char *target, const char *input,
                      const struct tensor *shape, const csrconv_plan_options *options,
-                     struct inference **out)
+                     struct plan_cache *cache, struct inference **out)
 {
-    struct making making = { .options = options };
+    struct making making = { .options = options, .cache = cache };
     *out = NULL;
     if (!model->has_graph)
         return complain(EXIT_REFUSED, model->path, "holds weights but no graph to run");

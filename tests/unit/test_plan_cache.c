@@ -1,0 +1,168 @@
+/* Plans by way of the cache, of a peer that compiles on the CPU. */
+#include "compiler_fixture.h"
+#include "folder_fixture.h"
+#include "plan_fixture.h"
+
+#include "plan_cache.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct fixture *fixture;
+
+static int make_all(void **state)
+{
+    if (make_fixture((void **)&fixture))
+        return -1;
+    compiler_reset(&fixture->options);
+    return folder_make(state);
+}
+
+static int free_all(void **state)
+{
+    void *f = fixture;
+    return free_fixture(&f) | folder_remove(state);
+}
+
+#define with_all(test) cmocka_unit_test_setup_teardown(test, make_all, free_all)
+
+/* One plan of the fixture by a cache, as one run of the program makes it; whether it was kept. */
+static void make_plan(const char *wish)
+{
+    struct plan_cache cache = { .wish = wish };
+    csrconv_plan *plan;
+    assert_ok(
+        plan_cache_create(&cache, fixture->weights, &fixture->geometry, &fixture->options, &plan));
+    csrconv_plan_destroy(&plan);
+    plan_cache_close(&cache);
+}
+
+static void the_second_plan_is_not_compiled(void **state)
+{
+    const char *wish = folder_path(*state, "cache");
+    make_plan(wish);
+    make_plan(wish);
+    assert_int_equal(compiler.compilations, 1);
+    assert_int_equal(folder_count(wish), 1);
+    fixture->geometry.batch++;
+    make_plan(wish);
+    make_plan(wish);
+    assert_int_equal(compiler.compilations, 2);
+    assert_int_equal(folder_count(wish), 2);
+}
+
+/* A choice is not made by what is kept of an algorithm that was named. */
+static void choices_are_kept_apart(void **state)
+{
+    const char *wish = folder_path(*state, "cache");
+    make_plan(wish);
+    fixture->options.algorithm = "any";
+    compiler.estimate_us = 1e9;
+    make_plan(wish);
+    assert_int_equal(compiler.compilations, 1);
+    assert_int_equal(folder_count(wish), 1);
+}
+
+/* Calls for the one file that is kept. */
+static void damage(const char *folder, void (*call)(const char *path))
+{
+    DIR *const entries = opendir(folder);
+    assert_non_null(entries);
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] != '.')
+            call(path);
+    }
+    closedir(entries);
+}
+
+static void cut_short(const char *path)
+{
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(truncate(path, status.st_size - 1), 0);
+}
+
+static void what_was_damaged_is_compiled_again(void **state)
+{
+    const char *wish = folder_path(*state, "cache");
+    make_plan(wish);
+    damage(wish, cut_short);
+    make_plan(wish);
+    assert_int_equal(compiler.compilations, 2);
+    make_plan(wish);
+    assert_int_equal(compiler.compilations, 2);
+    compiler.machine = "another machine";
+    make_plan(wish);
+    make_plan(wish);
+    assert_int_equal(compiler.compilations, 3);
+    assert_int_equal(folder_count(wish), 1);
+}
+
+static void plans_are_made_without_a_cache(void **state)
+{
+    struct folder *folder = *state;
+    make_plan("off");
+    make_plan("off");
+    assert_int_equal(compiler.compilations, 2);
+    assert_int_equal(mkdir(folder_path(folder, "open"), 0700), 0);
+    assert_int_equal(chmod(folder_path(folder, "open"), 0755), 0);
+    make_plan(folder_path(folder, "open")); /* warns */
+    make_plan(folder_path(folder, "no/such"));
+    assert_int_equal(compiler.compilations, 4);
+    assert_int_equal(folder_count(folder_path(folder, "open")), 0);
+}
+
+static void what_compiles_nothing_asks_for_no_folder(void **state)
+{
+    struct folder *folder = *state;
+    compiler_forget_target();
+    make_plan(folder_path(folder, "cache"));
+    assert_int_equal(folder_count(folder->name), 0);
+}
+
+static void the_environment_names_the_folder(void **state)
+{
+    struct folder *folder = *state;
+    assert_int_equal(setenv("XDG_CACHE_HOME", folder_path(folder, "xdg"), 1), 0);
+    assert_int_equal(setenv("HOME", folder->name, 1), 0);
+    make_plan(NULL);
+    assert_int_equal(folder_count(folder_path(folder, "xdg/csrconv")), 1);
+    assert_int_equal(setenv("XDG_CACHE_HOME", "not/absolute", 1), 0);
+    make_plan(NULL);
+    assert_int_equal(folder_count(folder_path(folder, ".cache/csrconv")), 1);
+    assert_int_equal(unsetenv("XDG_CACHE_HOME") | unsetenv("HOME"), 0);
+    make_plan(NULL);
+    assert_int_equal(compiler.compilations, 3);
+}
+
+static void failures_are_those_of_the_plan(void **state)
+{
+    struct plan_cache cache = { .wish = folder_path(*state, "cache") };
+    csrconv_plan *plan;
+    fixture->geometry.channels++;
+    assert_fails(
+        plan_cache_create(&cache, fixture->weights, &fixture->geometry, &fixture->options, &plan),
+        CSRCONV_BAD_GEOMETRY, "channels");
+    assert_null(plan);
+    plan_cache_close(&cache);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_all(the_second_plan_is_not_compiled),
+        with_all(choices_are_kept_apart),
+        with_all(what_was_damaged_is_compiled_again),
+        with_all(plans_are_made_without_a_cache),
+        with_all(what_compiles_nothing_asks_for_no_folder),
+        with_all(the_environment_names_the_folder),
+        with_all(failures_are_those_of_the_plan),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
