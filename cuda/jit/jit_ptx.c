@@ -68,6 +68,18 @@ static void print_loads(const struct printer *p, int64_t stage, const int64_t *s
     }
 }
 
+/*
+ * Zeros where predicates are false, if they are kept. Again after each copy: so its addresses can
+ * take these registers, which else were spilled.
+ */
+static void print_inputs_cleared(const struct printer *p)
+{
+    const int64_t positions = csrconv_jit_positions(p->shape);
+    for (int64_t i = 0; i < positions && csrconv_jit_keeps_registers(p->shape); i++)
+        if (csrconv_jit_is_masked(p->shape, i))
+            say("mov.f32 in%" PRId64 ", 0f00000000;\n", i);
+}
+
 static void print_stage(const struct printer *p, int64_t stage)
 {
     const int64_t ahead = csrconv_jit_ahead(p->tiling), groups = csrconv_jit_groups(p->shape);
@@ -80,6 +92,8 @@ static void print_stage(const struct printer *p, int64_t stage)
     say("bar.sync 0;\n");
     if (stage + ahead < p->tiling->stages)
         csrconv_jit_print_copies(p, stage + ahead);
+    if (stage == 0 || stage + ahead < p->tiling->stages)
+        print_inputs_cleared(p);
     for (int64_t group = 0; group < groups; group++) {
         print_group(p, group, &bit);
         print_loads(p, stage, start + group, &since);
@@ -88,11 +102,8 @@ static void print_stage(const struct printer *p, int64_t stage)
 
 static void print_sums_cleared(const struct printer *p)
 {
-    const int64_t positions = csrconv_jit_positions(p->shape);
     for (int64_t i = 0; i < p->panel->filters; i++)
         say("mov.f32 sum%" PRId64 ", 0f00000000;\n", i);
-    for (int64_t i = 0; i < positions && csrconv_jit_keeps_registers(p->shape); i++)
-        say("mov.f32 in%" PRId64 ", 0f00000000;\n", i);
 }
 
 void csrconv_jit_ptx_begin(const struct csrconv_jit_tiling *tiling, int64_t panels,
