@@ -21,8 +21,8 @@ enum { LEAST_CAPABILITY = 90 }; /* bulk copies, and barriers that count their by
 
 struct jit {
     struct csrconv_jit_image *image;
-    cudaLibrary_t *libraries; /* of each kernel, as far as they are loaded */
-    cudaKernel_t *kernels;
+    cudaLibrary_t library; /* NULL: not loaded yet */
+    cudaKernel_t kernel;
 };
 
 /* The tiling with the least estimated time; or that of a plan that was compiled before. */
@@ -97,56 +97,29 @@ static size_t jit_contents(const void *state, void *bytes)
     return csrconv_jit_contents(jit->image, bytes);
 }
 
-static void unload(struct jit *jit)
-{
-    for (int64_t i = 0; i < jit->image->kernels; i++)
-        if (jit->libraries[i] && cudaLibraryUnload(jit->libraries[i]))
-            (void)cudaGetLastError();
-}
-
 static void jit_destroy(const struct csrconv_memory *memory, void *state)
 {
     struct jit *jit = state;
     if (!jit)
         return;
-    if (jit->libraries)
-        unload(jit);
-    csrconv_release(memory, jit->libraries);
-    csrconv_release(memory, jit->kernels);
+    if (jit->library && cudaLibraryUnload(jit->library))
+        (void)cudaGetLastError();
     csrconv_release(memory, jit->image);
     csrconv_release(memory, jit);
 }
 
-static csrconv_status load_kernel(struct jit *jit, int64_t kernel, int ordinal)
+static csrconv_status load(struct jit *jit, int ordinal)
 {
-    const void *code = csrconv_jit_image_code(jit->image, kernel);
     const int bytes = (int)jit->image->tiling.shared_bytes;
     cudaError_t error =
-        cudaLibraryLoadData(&jit->libraries[kernel], code, NULL, NULL, 0, NULL, NULL, 0);
+        cudaLibraryLoadData(&jit->library, jit->image->code, NULL, NULL, 0, NULL, NULL, 0);
     if (!error)
-        error = cudaLibraryGetKernel(&jit->kernels[kernel], jit->libraries[kernel], "csrconv_jit");
+        error = cudaLibraryGetKernel(&jit->kernel, jit->library, "csrconv_jit");
     if (!error)
         error = cudaKernelSetAttributeForDevice(
-            jit->kernels[kernel], cudaFuncAttributeMaxDynamicSharedMemorySize, bytes, ordinal);
-    if (error)
-        return csrconv_cuda_check(error, "cuda_jit: loading the code");
-    return csrconv_cuda_load((const void *)jit->kernels[kernel], "cuda_jit");
-}
-
-static csrconv_status load(struct csrconv_memory *memory, int ordinal, struct jit *jit)
-{
-    const int64_t kernels = jit->image->kernels;
-    csrconv_status status =
-        csrconv_allocate(memory, kernels, sizeof *jit->kernels, (void **)&jit->kernels);
-    if (!status)
-        status =
-            csrconv_allocate(memory, kernels, sizeof *jit->libraries, (void **)&jit->libraries);
-    if (status)
-        return status;
-    memset(jit->libraries, 0, (size_t)kernels * sizeof *jit->libraries);
-    for (int64_t i = 0; i < kernels && !status; i++)
-        status = load_kernel(jit, i, ordinal);
-    return status;
+            jit->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes, ordinal);
+    return error ? csrconv_cuda_check(error, "cuda_jit: loading the code")
+                 : csrconv_cuda_load((const void *)jit->kernel, "cuda_jit");
 }
 
 static void explain(const struct csrconv_shape *shape, const struct csrconv_jit_image *image,
@@ -161,12 +134,12 @@ static void explain(const struct csrconv_shape *shape, const struct csrconv_jit_
         snprintf(tile, sizeof tile, "tiles of %" PRId64 " x %" PRId64 " outputs", t->rows,
                  t->columns);
     snprintf(prepared->detail, sizeof prepared->detail,
-             "%" PRId64 " panels of %" PRId64 " filters in %" PRId64 " kernels, %" PRId64
+             "%" PRId64 " panels of %" PRId64 " filters, %" PRId64
              " bytes of code; blocks of %" PRId64 " threads, %s; %" PRId64 " stages of %" PRId64
              " channels, %" PRId64 " held; %" PRId64 " blocks a panel, %" PRId64
              " bytes shared, %" PRId64 " blocks a multiprocessor",
-             t->panels * shape->g.groups, t->filters, image->kernels, image->bytes, t->threads,
-             tile, t->stages, t->stage_channels, t->ring, t->blocks, t->shared_bytes, t->residents);
+             csrconv_jit_panels(shape, t), t->filters, image->code_bytes, t->threads, tile,
+             t->stages, t->stage_channels, t->ring, t->blocks, t->shared_bytes, t->residents);
 }
 
 static csrconv_status make_image(const struct csrconv_problem *problem,
@@ -193,7 +166,7 @@ csrconv_status csrconv_jit_prepare_as(const struct csrconv_problem *problem,
     jit = prepared->state;
     memset(jit, 0, sizeof *jit);
     if ((status = make_image(problem, tiling, memory, &jit->image)) ||
-        (status = load(memory, problem->ordinal, jit)))
+        (status = load(jit, problem->ordinal)))
         return status;
     explain(&problem->shape, jit->image, prepared);
     return CSRCONV_OK;
@@ -209,39 +182,23 @@ static csrconv_status jit_prepare(const struct csrconv_algorithm *self,
     return status ? status : csrconv_jit_prepare_as(problem, &tiling, prepared);
 }
 
-/* The first kernel waits for the stream; the others begin beside it. */
-static csrconv_status launch(const struct jit *jit, int64_t kernel, const struct csrconv_run *run,
-                             int64_t blocks, void **arguments)
-{
-    const struct csrconv_jit_tiling *t = &jit->image->tiling;
-    const int64_t panels = csrconv_jit_panels_of(run->shape, t, kernel);
-    cudaLaunchAttribute overlap = { .id = cudaLaunchAttributeProgrammaticStreamSerialization,
-                                    .val.programmaticStreamSerializationAllowed = 1 };
-    const cudaLaunchConfig_t config = { .gridDim = { (unsigned)blocks, (unsigned)panels, 1 },
-                                        .blockDim = { (unsigned)t->threads, 1, 1 },
-                                        .dynamicSmemBytes = (size_t)t->shared_bytes,
-                                        .stream = run->stream,
-                                        .attrs = &overlap,
-                                        .numAttrs = kernel > 0 };
-    return csrconv_cuda_check(
-        cudaLaunchKernelExC(&config, (const void *)jit->kernels[kernel], arguments), "cuda_jit");
-}
-
 static csrconv_status run_images(const struct jit *jit, const struct csrconv_run *run,
                                  int64_t first, int64_t count)
 {
     const struct csrconv_shape *shape = run->shape;
+    const struct csrconv_jit_tiling *t = &jit->image->tiling;
     const float *in = run->in + first * shape->g.in_batch_stride;
     const float *residual =
         run->residual ? run->residual + first * shape->g.out_batch_stride : NULL;
     float *out = run->out + first * shape->g.out_batch_stride;
     unsigned images = (unsigned)count;
-    const int64_t blocks = csrconv_jit_blocks(shape, &jit->image->tiling, count);
     void *arguments[] = { &in, &out, &residual, &images };
-    csrconv_status status = CSRCONV_OK;
-    for (int64_t kernel = 0; kernel < jit->image->kernels && !status; kernel++)
-        status = launch(jit, kernel, run, blocks, arguments);
-    return status;
+    const dim3 grid = { (unsigned)csrconv_jit_blocks(shape, t, count),
+                        (unsigned)csrconv_jit_panels(shape, t), 1 };
+    const dim3 block = { (unsigned)t->threads, 1, 1 };
+    return csrconv_cuda_check(cudaLaunchKernel((const void *)jit->kernel, grid, block, arguments,
+                                               (size_t)t->shared_bytes, run->stream),
+                              "cuda_jit");
 }
 
 static csrconv_status jit_execute(const void *state, const struct csrconv_run *run)

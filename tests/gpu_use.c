@@ -135,6 +135,32 @@ static void runs_in_two_threads(const char *algorithm)
     gpu_layer_free(&layer);
 }
 
+/* A plan made again from its blob, where there is one. */
+static void is_made_again(const char *algorithm)
+{
+    struct gpu_layer layer;
+    struct gpu_buffers b;
+    csrconv_plan_options options = gpu_options(algorithm);
+    csrconv_plan_info info = { .struct_size = sizeof info };
+    void *blob;
+    gpu_layer_make(&layer, algorithm);
+    gpu_buffers_make(&layer, &b);
+    assert_ok(csrconv_plan_describe(layer.plan, &info));
+    if (info.blob_bytes) {
+        blob = test_malloc(info.blob_bytes);
+        assert_ok(csrconv_plan_blob(layer.plan, blob, info.blob_bytes));
+        csrconv_plan_destroy(&layer.plan);
+        options.blob = blob;
+        options.blob_bytes = info.blob_bytes;
+        assert_ok(csrconv_plan_create(layer.weights, &layer.geometry, &options, &layer.plan));
+        test_free(blob);
+        assert_ok(gpu_execute(&layer, &b));
+        assert_true(gpu_output_is_right(&layer, &b));
+    }
+    gpu_buffers_free(&b);
+    gpu_layer_free(&layer);
+}
+
 static void the_current_device_is_left_alone(void **state)
 {
     (void)state;
@@ -165,6 +191,12 @@ static void two_threads_share_a_plan(void **state)
     each_cuda_algorithm(runs_in_two_threads);
 }
 
+static void plans_are_made_again_from_blobs(void **state)
+{
+    (void)state;
+    each_cuda_algorithm(is_made_again);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +205,7 @@ int main(void)
         cmocka_unit_test(executes_are_captured_and_replayed),
         cmocka_unit_test(executes_follow_their_stream),
         cmocka_unit_test(two_threads_share_a_plan),
+        cmocka_unit_test(plans_are_made_again_from_blobs),
     };
     if (csrconv_device_usable(CSRCONV_DEVICE_CUDA, 0)) {
         printf("skipped: %s\n", csrconv_last_error());

@@ -4,7 +4,7 @@
 
 #include "jit_image.h"
 
-/* Prints and assembles all kernels, on the threads of the problem's team. */
+/* Prints and assembles all units, on the threads of the problem's team, and links them. */
 csrconv_status csrconv_jit_build(const struct csrconv_problem *problem,
                                  const struct csrconv_jit_tiling *tiling, int capability,
                                  struct csrconv_memory *memory, struct csrconv_jit_image **image);

@@ -7,7 +7,7 @@
 
 /* As nvJitLink.h of CUDA 13 has them. */
 typedef struct nvJitLink *jit_link;
-enum { JIT_LINK_DONE = 0, JIT_LINK_INPUT_PTX = 2 };
+enum { JIT_LINK_DONE = 0, JIT_LINK_INPUT_CUBIN = 1, JIT_LINK_INPUT_PTX = 2 };
 
 #define JIT_LINK_LIBRARY "libnvJitLink.so.13"
 #define JIT_LINK_SYMBOL(name) "__nvJitLink" name "_13_0"
@@ -121,16 +121,12 @@ static csrconv_status take_code(jit_link link, struct csrconv_memory *memory,
     return result ? fail_with_log(link, result, memory) : CSRCONV_OK;
 }
 
-static csrconv_status link_ptx(jit_link link, const struct csrconv_jit_text *ptx,
-                               struct csrconv_memory *memory, struct csrconv_jit_code *code,
-                               char **log)
+/* What the link has been given, to code; and what there is to tell of it, if log is not NULL. */
+static csrconv_status complete(jit_link link, struct csrconv_memory *memory,
+                               struct csrconv_jit_code *code, char **log)
 {
+    const int result = library.complete(link);
     csrconv_status status;
-    /* With the 0 that ends the text. */
-    int result = library.add(link, JIT_LINK_INPUT_PTX, ptx->characters, (size_t)ptx->length + 1,
-                             "csrconv_jit");
-    if (result == JIT_LINK_DONE)
-        result = library.complete(link);
     if (result)
         return fail_with_log(link, result, memory);
     status = take_code(link, memory, code);
@@ -139,25 +135,61 @@ static csrconv_status link_ptx(jit_link link, const struct csrconv_jit_text *ptx
     return status;
 }
 
-csrconv_status csrconv_jit_assemble(const struct csrconv_jit_text *ptx, int capability,
-                                    struct csrconv_memory *memory, struct csrconv_jit_code *code,
-                                    char **log)
+static csrconv_status begin_link(const char *const *options, uint32_t count, int capability,
+                                 jit_link *link)
 {
-    /* Beyond -O1 ptxas takes up to ten times as long, for code that is no better. */
-    char arch[32];
-    const char *options[] = { arch, "-no-cache", "-Xptxas=-O1", "-verbose" };
-    jit_link link;
-    csrconv_status status = csrconv_jit_compiler();
+    const csrconv_status status = csrconv_jit_compiler();
     int result;
-    *code = (struct csrconv_jit_code){ NULL, 0 };
     if (status)
         return status;
+    result = library.create(link, count, options);
+    return result
+               ? csrconv_fail(CSRCONV_INTERNAL, "nvJitLink knows no sm_%d, or not our options: %d",
+                              capability, result)
+               : CSRCONV_OK;
+}
+
+csrconv_status csrconv_jit_assemble(const struct csrconv_jit_text *ptx, int capability,
+                                    int64_t registers, struct csrconv_memory *memory,
+                                    struct csrconv_jit_code *code, char **log)
+{
+    /* Beyond -O1 ptxas takes up to ten times as long, for code that is no better. */
+    char arch[32], most[32];
+    const char *options[] = { arch, most, "-r", "-no-cache", "-Xptxas=-O1", "-verbose" };
+    jit_link link;
+    csrconv_status status;
+    int result;
+    *code = (struct csrconv_jit_code){ NULL, 0 };
     snprintf(arch, sizeof arch, "-arch=sm_%d", capability);
-    result = library.create(&link, log ? 4 : 3, options);
-    if (result)
-        return csrconv_fail(CSRCONV_INTERNAL, "nvJitLink knows no sm_%d, or not our options: %d",
-                            capability, result);
-    status = link_ptx(link, ptx, memory, code, log);
+    snprintf(most, sizeof most, "-maxrregcount=%d", (int)registers);
+    status = begin_link(options, log ? 6 : 5, capability, &link);
+    if (status)
+        return status;
+    /* With the 0 that ends the text. */
+    result = library.add(link, JIT_LINK_INPUT_PTX, ptx->characters, (size_t)ptx->length + 1,
+                         "csrconv_jit");
+    status = result ? fail_with_log(link, result, memory) : complete(link, memory, code, log);
+    library.destroy(&link);
+    return status;
+}
+
+csrconv_status csrconv_jit_link(const struct csrconv_jit_code *parts, int64_t count, int capability,
+                                struct csrconv_memory *memory, struct csrconv_jit_code *code)
+{
+    char arch[32];
+    const char *options[] = { arch, "-no-cache" };
+    jit_link link;
+    csrconv_status status;
+    int result = JIT_LINK_DONE;
+    *code = (struct csrconv_jit_code){ NULL, 0 };
+    snprintf(arch, sizeof arch, "-arch=sm_%d", capability);
+    status = begin_link(options, 2, capability, &link);
+    if (status)
+        return status;
+    for (int64_t i = 0; i < count && !result; i++)
+        result =
+            library.add(link, JIT_LINK_INPUT_CUBIN, parts[i].bytes, parts[i].size, "csrconv_jit");
+    status = result ? fail_with_log(link, result, memory) : complete(link, memory, code, NULL);
     library.destroy(&link);
     return status;
 }

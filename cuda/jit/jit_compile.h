@@ -20,11 +20,16 @@ struct csrconv_jit_code {
 };
 
 /*
- * Any number of threads at once. *log, if log is not NULL, gets what the assembler tells, such as
- * registers and spills: a text that csrconv_release releases.
+ * To code that is still to be linked, of functions that take so many registers at most. Any number
+ * of threads at once. *log, if log is not NULL, gets what the assembler tells, such as registers
+ * and spills: a text that csrconv_release releases.
  */
 csrconv_status csrconv_jit_assemble(const struct csrconv_jit_text *ptx, int capability,
-                                    struct csrconv_memory *memory, struct csrconv_jit_code *code,
-                                    char **log);
+                                    int64_t registers, struct csrconv_memory *memory,
+                                    struct csrconv_jit_code *code, char **log);
+
+/* To code that can be loaded. */
+csrconv_status csrconv_jit_link(const struct csrconv_jit_code *parts, int64_t count, int capability,
+                                struct csrconv_memory *memory, struct csrconv_jit_code *code);
 
 #endif

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { NUMBER = 8, MOST_PANELS = 65535 /* of a grid's second dimension */ };
+enum { NUMBER = 8 };
 
 /* Every number of a tiling but is_flat and the estimate, and what it is at least and at most. */
 #define MEMBER(name, least, most)                                                                  \
@@ -35,8 +35,8 @@ static const struct member {
     MEMBER(ring, 1, INT32_MAX),
     MEMBER(stage_words, 1, INT32_MAX),
     MEMBER(filters, 1, INT32_MAX),
-    MEMBER(panels, 1, INT32_MAX),
-    MEMBER(kernel_panels, 1, MOST_PANELS),
+    MEMBER(panels, 1, CSRCONV_JIT_MOST_PANELS),
+    MEMBER(unit_panels, 1, CSRCONV_JIT_MOST_PANELS),
     MEMBER(step, 0, INT32_MAX),
     MEMBER(blocks, 1, INT64_MAX),
     MEMBER(table_bytes, 1, INT32_MAX),
@@ -44,7 +44,7 @@ static const struct member {
     MEMBER(shared_bytes, 1, INT32_MAX),
 };
 
-enum { MEMBERS = sizeof members / sizeof *members, HEAD = (MEMBERS + 2) * NUMBER };
+enum { MEMBERS = sizeof members / sizeof *members, HEAD = (MEMBERS + 1) * NUMBER };
 
 _Static_assert(sizeof(struct csrconv_jit_tiling) ==
                    MEMBERS * sizeof(int64_t) + sizeof(int64_t) + sizeof(double),
@@ -64,29 +64,19 @@ static int64_t take_number(const uint8_t *bytes, int64_t index)
     return (int64_t)number;
 }
 
-static int64_t code_size(const struct csrconv_jit_image *image, int64_t kernel)
-{
-    return image->begin[kernel + 1] - image->begin[kernel];
-}
-
 size_t csrconv_jit_contents(const struct csrconv_jit_image *image, void *bytes)
 {
-    const int64_t head = HEAD + image->kernels * NUMBER;
-    const int64_t code = image->begin[image->kernels] - image->begin[0];
     uint8_t *to = bytes;
     if (!bytes)
-        return (size_t)(head + code);
+        return (size_t)(HEAD + image->code_bytes);
     for (int i = 0; i < MEMBERS; i++) {
         int64_t number;
         memcpy(&number, (const char *)&image->tiling + members[i].offset, sizeof number);
         put_number(to, i, number);
     }
     put_number(to, MEMBERS, image->tiling.is_flat);
-    put_number(to, MEMBERS + 1, image->kernels);
-    for (int64_t i = 0; i < image->kernels; i++)
-        put_number(to + HEAD, i, code_size(image, i));
-    memcpy(to + head, csrconv_jit_image_code(image, 0), (size_t)code);
-    return (size_t)(head + code);
+    memcpy(to + HEAD, image->code, (size_t)image->code_bytes);
+    return (size_t)(HEAD + image->code_bytes);
 }
 
 static csrconv_status take_members(const uint8_t *bytes, struct csrconv_jit_tiling *tiling)
@@ -112,75 +102,37 @@ static csrconv_status check_tiling(const struct csrconv_shape *shape,
                                    const struct csrconv_jit_tiling *t)
 {
     if (t->row_tiles <= shape->out_h && t->column_tiles <= shape->out_w &&
-        t->panels <= shape->group_filters && t->filters <= shape->group_filters &&
-        t->stage_channels <= shape->group_channels &&
+        t->panels <= shape->group_filters &&
+        csrconv_jit_panels(shape, t) <= CSRCONV_JIT_MOST_PANELS &&
+        t->filters <= shape->group_filters && t->stage_channels <= shape->group_channels &&
         t->blocks == csrconv_jit_blocks(shape, t, shape->g.batch))
         return CSRCONV_OK;
     return csrconv_fail(CSRCONV_BAD_BLOB, "the blob of cuda_jit is cut for another problem");
-}
-
-/* That the sizes of the kernels' code add up to what is there. */
-static csrconv_status check_code(const struct csrconv_contents *contents, int64_t kernels)
-{
-    const uint8_t *bytes = contents->bytes;
-    int64_t left = (int64_t)contents->size - HEAD;
-    if (kernels > left / NUMBER)
-        return csrconv_fail(CSRCONV_BAD_BLOB,
-                            "the blob of cuda_jit lacks code of its %" PRId64 " kernels", kernels);
-    left -= kernels * NUMBER;
-    for (int64_t i = 0; i < kernels; i++) {
-        const int64_t size = take_number(bytes + HEAD, i);
-        if (size < 1 || size > left || size % CSRCONV_JIT_CODE_ALIGNMENT)
-            return csrconv_fail(CSRCONV_BAD_BLOB,
-                                "the blob of cuda_jit has %" PRId64 " bytes for kernel %" PRId64,
-                                size, i);
-        left -= size;
-    }
-    return left ? csrconv_fail(CSRCONV_BAD_BLOB,
-                               "the blob of cuda_jit has %" PRId64 " bytes behind its code", left)
-                : CSRCONV_OK;
 }
 
 csrconv_status csrconv_jit_contents_tiling(const struct csrconv_problem *problem,
                                            struct csrconv_jit_tiling *tiling)
 {
     const struct csrconv_contents *contents = &problem->compiled;
-    int64_t kernels;
     csrconv_status status = csrconv_jit_check_size(problem);
     if (status)
         return status;
-    if (contents->size < HEAD || contents->size > INT64_MAX)
+    if (contents->size <= HEAD || contents->size > INT64_MAX)
         return csrconv_fail(CSRCONV_BAD_BLOB, "the blob of cuda_jit has %zu bytes", contents->size);
-    if ((status = take_members(contents->bytes, tiling)) ||
-        (status = check_tiling(&problem->shape, tiling)))
-        return status;
-    kernels = take_number(contents->bytes, MEMBERS + 1);
-    if (kernels != csrconv_jit_kernels(&problem->shape, tiling))
-        return csrconv_fail(CSRCONV_BAD_BLOB,
-                            "the blob of cuda_jit has %" PRId64 " kernels, not %" PRId64, kernels,
-                            csrconv_jit_kernels(&problem->shape, tiling));
-    return check_code(contents, kernels);
+    status = take_members(contents->bytes, tiling);
+    return status ? status : check_tiling(&problem->shape, tiling);
 }
 
 csrconv_status csrconv_jit_contents_image(const struct csrconv_problem *problem,
                                           struct csrconv_memory *memory,
                                           struct csrconv_jit_image **image)
 {
-    const uint8_t *bytes = problem->compiled.bytes, *code;
+    const int64_t code_bytes = (int64_t)problem->compiled.size - HEAD;
     struct csrconv_jit_tiling tiling;
-    int64_t kernels;
     csrconv_status status = csrconv_jit_contents_tiling(problem, &tiling);
     *image = NULL;
-    if (status)
+    if (status || (status = csrconv_jit_image_make(&tiling, code_bytes, memory, image)))
         return status;
-    kernels = csrconv_jit_kernels(&problem->shape, &tiling);
-    status = csrconv_jit_image_make(
-        &tiling, kernels, (int64_t)problem->compiled.size - HEAD - kernels * NUMBER, memory, image);
-    code = bytes + HEAD + kernels * NUMBER;
-    for (int64_t i = 0; i < kernels && !status; i++) {
-        const int64_t size = take_number(bytes + HEAD, i);
-        csrconv_jit_image_add(*image, code, size);
-        code += size;
-    }
-    return status;
+    memcpy((*image)->code, (const char *)problem->compiled.bytes + HEAD, (size_t)code_bytes);
+    return CSRCONV_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * The compiled plan of cuda_jit as bytes to be kept, which src/blob.h puts into an envelope:
- * numbers of the tiling, the number of kernels, the size of each one's code, the code.
+ * The compiled plan of cuda_jit as bytes to be kept, which src/blob.h puts into an envelope: the
+ * numbers of the tiling, each in 8 bytes, then the code.
  */
 #ifndef CSRCONV_JIT_CONTENTS_H
 #define CSRCONV_JIT_CONTENTS_H

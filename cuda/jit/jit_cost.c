@@ -18,7 +18,7 @@ static const double filter_instructions = 5; /* sums cleared, finished and store
 static const double block_instructions = 200;
 static const double staging_share = 0.5; /* of the time of copies that nothing hides */
 static const double stage_bytes = 21;    /* copied in a clock, when all multiprocessors do */
-static const double launch_us = 2.5, kernel_us = 1.0; /* the first kernel, another one */
+static const double launch_us = 2.5;
 static const double dram_bytes_per_us = 4.0e6;
 
 void csrconv_jit_work_init(const struct csrconv_problem *problem, struct csrconv_jit_work *work)
@@ -88,6 +88,5 @@ double csrconv_jit_cost_us(const struct csrconv_jit_work *work,
     const double clocks =
         first_clocks + first + fmax(staging, code_clocks(work, tiling) + staging_share * staging);
     const double stored = (double)shape->g.batch * (double)shape->out_image * sizeof(float);
-    return launch_us + kernel_us * (double)(csrconv_jit_kernels(shape, tiling) - 1) +
-           waves * clocks / (machine->clock_ghz * 1e3) + stored / dram_bytes_per_us;
+    return launch_us + waves * clocks / (machine->clock_ghz * 1e3) + stored / dram_bytes_per_us;
 }

@@ -11,14 +11,13 @@
 #define say(...) csrconv_jit_print(p->text, __VA_ARGS__)
 /* clang-format on */
 
-enum { WORD = 4, BARRIER = 8 };
+enum { WORD = 4 };
 
 struct printer {
     const struct csrconv_problem *problem;
     const struct csrconv_shape *shape;
     const struct csrconv_jit_tiling *tiling;
     const struct csrconv_jit_panel *panel;
-    struct csrconv_jit_turn turn;
     struct csrconv_jit_text *text;
 };
 
@@ -32,8 +31,25 @@ static inline uint32_t bits_of(float x)
 /* Of a stage's full barrier, from the begin of shared memory. */
 static inline int64_t barrier_of(const struct printer *p, int64_t stage)
 {
-    return p->tiling->table_bytes + stage % p->tiling->ring * BARRIER;
+    return p->tiling->table_bytes + stage % p->tiling->ring * CSRCONV_JIT_BARRIER_BYTES;
 }
+
+/* Of the kernel's parameters, which only its entry can read where they are. */
+enum parameter {
+    PARAMETER_IN = 0,
+    PARAMETER_OUT = 8,
+    PARAMETER_RESIDUAL = 16,
+    PARAMETER_IMAGES = 24
+};
+
+static inline int64_t parameter_of(const struct csrconv_jit_tiling *tiling,
+                                   enum parameter parameter)
+{
+    return tiling->table_bytes + tiling->ring * CSRCONV_JIT_BARRIER_BYTES + parameter;
+}
+
+/* Loads one of them; u64, but for the count of images. */
+void csrconv_jit_print_parameter(const struct printer *p, const char *to, enum parameter parameter);
 
 /* Of a stage's words, if its first image is not shifted. */
 static inline int64_t place_of(const struct printer *p, int64_t stage)

@@ -3,12 +3,21 @@
 #include "jit_positions.h"
 #include "jit_printer.h"
 
+/* It never returns, so it need not save the registers that a caller might still want. */
+#define UNIT_PARAMETERS " (.reg .b32 base, .reg .b32 panel)\n.noreturn"
+
+void csrconv_jit_print_parameter(const struct printer *p, const char *to, enum parameter parameter)
+{
+    say("ld.shared.u%d %s, [base+%" PRId64 "];\n", parameter == PARAMETER_IMAGES ? 32 : 64, to,
+        parameter_of(p->tiling, parameter));
+}
+
 static void print_registers(const struct printer *p)
 {
     const int64_t masks = (csrconv_jit_count_masked(p->shape) + 31) / 32;
     const int64_t positions = csrconv_jit_positions(p->shape);
     const int64_t kept = csrconv_jit_keeps_registers(p->shape) ? positions : CSRCONV_JIT_GROUP;
-    say(".reg .b32 thread, block, first, image, slot, y, x, row, column, place, base;\n"
+    say(".reg .b32 thread, block, first, image, slot, y, x, row, column, place;\n"
         ".reg .b32 t, u, v, to, head, body, rest;\n"
         ".reg .b64 from, at, add, d, policy;\n"
         ".reg .pred p, q, valid, m<%d>;\n"
@@ -106,34 +115,83 @@ static void print_sums_cleared(const struct printer *p)
         say("mov.f32 sum%" PRId64 ", 0f00000000;\n", i);
 }
 
-void csrconv_jit_ptx_begin(const struct csrconv_jit_tiling *tiling, int64_t panels,
-                           struct csrconv_jit_text *text)
+/* What every text begins with. */
+static void print_version(struct csrconv_jit_text *text)
 {
-    const struct printer printer = { .tiling = tiling, .text = text };
-    const struct printer *p = &printer;
-    say(".version 8.0\n.target sm_90\n.address_size 64\n"
-        ".extern .shared .align 128 .b8 shared[];\n"
-        ".visible .entry csrconv_jit(.param .u64 in, .param .u64 out, .param .u64 residual,\n"
-        "    .param .u32 images)\n");
-    say(".maxntid %" PRId64 ", 1, 1\n.minnctapersm %" PRId64 "\n{\n", tiling->threads,
-        tiling->residents);
-    say(".reg .b32 panel;\n.reg .pred is_panel;\nmov.u32 panel, %%ctaid.y;\n");
-    for (int64_t i = 1; i < panels; i++)
-        say("setp.eq.u32 is_panel, panel, %" PRId64 ";\n@is_panel bra PANEL%" PRId64 ";\n", i, i);
+    csrconv_jit_print(text, ".version 8.0\n.target sm_90\n.address_size 64\n");
+}
+
+/* The kernel's parameters, for all threads. */
+static void print_parameters_kept(const struct csrconv_jit_tiling *tiling,
+                                  struct csrconv_jit_text *text)
+{
+    static const struct {
+        const char *name;
+        enum parameter parameter;
+    } pointers[] = { { "in", PARAMETER_IN },
+                     { "out", PARAMETER_OUT },
+                     { "residual", PARAMETER_RESIDUAL } };
+    csrconv_jit_print(text, "mov.u32 t, %%tid.x;\nsetp.ne.u32 p, t, 0;\n@p bra KEPT;\n");
+    for (int i = 0; i < 3; i++)
+        csrconv_jit_print(
+            text, "ld.param.u64 pointer, [%s];\nst.shared.u64 [base+%" PRId64 "], pointer;\n",
+            pointers[i].name, parameter_of(tiling, pointers[i].parameter));
+    csrconv_jit_print(text,
+                      "ld.param.u32 t, [images];\nst.shared.u32 [base+%" PRId64 "], t;\n"
+                      "KEPT:\nbar.sync 0;\n",
+                      parameter_of(tiling, PARAMETER_IMAGES));
+}
+
+void csrconv_jit_ptx_entry(const struct csrconv_shape *shape,
+                           const struct csrconv_jit_tiling *tiling, struct csrconv_jit_text *text)
+{
+    const int64_t units = csrconv_jit_units(shape, tiling);
+    print_version(text);
+    csrconv_jit_print(text, ".extern .shared .align 128 .b8 shared[];\n");
+    for (int64_t i = 0; i < units; i++)
+        csrconv_jit_print(text, ".extern .func unit%" PRId64 UNIT_PARAMETERS ";\n", i);
+    csrconv_jit_print(text,
+                      ".visible .entry csrconv_jit(.param .u64 in, .param .u64 out,\n"
+                      "    .param .u64 residual, .param .u32 images)\n"
+                      ".maxntid %" PRId64 ", 1, 1\n.minnctapersm %" PRId64 "\n{\n"
+                      ".reg .b32 base, panel, t;\n.reg .b64 pointer;\n.reg .pred p;\n"
+                      "mov.u32 base, shared;\n",
+                      tiling->threads, tiling->residents);
+    print_parameters_kept(tiling, text);
+    csrconv_jit_print(text, "mov.u32 panel, %%ctaid.y;\n");
+    for (int64_t i = units - 1; i > 0; i--)
+        csrconv_jit_print(text, "setp.ge.u32 p, panel, %" PRId64 ";\n@p bra UNIT%" PRId64 ";\n",
+                          i * tiling->unit_panels, i);
+    for (int64_t i = 0; i < units; i++)
+        csrconv_jit_print(
+            text, "UNIT%" PRId64 ":\ncall.uni unit%" PRId64 ", (base, panel);\nret;\n", i, i);
+    csrconv_jit_ptx_end(text);
+}
+
+void csrconv_jit_ptx_unit(const struct csrconv_shape *shape,
+                          const struct csrconv_jit_tiling *tiling, int64_t unit,
+                          struct csrconv_jit_text *text)
+{
+    const int64_t begin = unit * tiling->unit_panels;
+    const int64_t end = csrconv_jit_unit_end(shape, tiling, unit);
+    print_version(text);
+    csrconv_jit_print(text, ".visible .func unit%" PRId64 UNIT_PARAMETERS "\n{\n.reg .pred p;\n",
+                      unit);
+    for (int64_t i = begin + 1; i < end; i++)
+        csrconv_jit_print(text, "setp.eq.u32 p, panel, %" PRId64 ";\n@p bra PANEL%" PRId64 ";\n", i,
+                          i);
 }
 
 void csrconv_jit_ptx_panel(const struct csrconv_problem *problem,
                            const struct csrconv_jit_tiling *tiling,
                            const struct csrconv_jit_panel *panel, int64_t number,
-                           struct csrconv_jit_turn turn, struct csrconv_jit_text *text)
+                           struct csrconv_jit_text *text)
 {
-    const struct printer printer = { problem, &problem->shape, tiling, panel, turn, text };
+    const struct printer printer = { problem, &problem->shape, tiling, panel, text };
     const struct printer *p = &printer;
     const int64_t ahead = csrconv_jit_ahead(tiling);
     say("PANEL%" PRId64 ":\n{\n", number);
     print_registers(p);
-    if (!turn.is_last)
-        say("griddepcontrol.launch_dependents;\n");
     csrconv_jit_print_output(p);
     csrconv_jit_print_place(p);
     csrconv_jit_print_masks(p);
@@ -145,9 +203,7 @@ void csrconv_jit_ptx_panel(const struct csrconv_problem *problem,
     for (int64_t stage = 0; stage < tiling->stages; stage++)
         print_stage(p, stage);
     csrconv_jit_print_stores(p);
-    if (!turn.is_first)
-        say("griddepcontrol.wait;\n");
-    say("ret;\n}\n");
+    say("exit;\n}\n");
 }
 
 void csrconv_jit_ptx_end(struct csrconv_jit_text *text)

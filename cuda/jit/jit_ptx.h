@@ -1,10 +1,15 @@
 /*
- * The code of panels, as PTX: prints what the schedule says. One kernel for some panels of a plan,
+ * The code of panels, as PTX: prints what the schedule says. One kernel for all panels of a plan,
  *
  *     csrconv_jit(in, out, residual, images)
  *
  * of tiling->threads threads and a grid of csrconv_jit_blocks x panels. residual is read if the
  * epilogue has one. Pointers need be aligned to 4 bytes only.
+ *
+ * The kernel's entry is a text of its own that calls the functions of units, which are a text each:
+ * an assembler works through one text alone, in time that grows faster than the text does. All that
+ * a unit gets is where shared memory begins and the number of the panel; the entry puts the
+ * kernel's parameters into shared memory, since registers would hold them through all the code.
  */
 #ifndef CSRCONV_JIT_PTX_H
 #define CSRCONV_JIT_PTX_H
@@ -12,23 +17,18 @@
 #include "jit_schedule.h"
 #include "jit_text.h"
 
-/*
- * The kernels of a plan follow one another on a stream, and may overlap: each lets the next begin
- * at once and, unless it is the first, ends only after the one before has.
- */
-struct csrconv_jit_turn {
-    bool is_first, is_last;
-};
+void csrconv_jit_ptx_entry(const struct csrconv_shape *shape,
+                           const struct csrconv_jit_tiling *tiling, struct csrconv_jit_text *text);
 
-/* The kernel's head, for so many panels; they follow, each by csrconv_jit_ptx_panel. */
-void csrconv_jit_ptx_begin(const struct csrconv_jit_tiling *tiling, int64_t panels,
-                           struct csrconv_jit_text *text);
+/* The head of a unit; its panels follow, each by csrconv_jit_ptx_panel, and the end. */
+void csrconv_jit_ptx_unit(const struct csrconv_shape *shape,
+                          const struct csrconv_jit_tiling *tiling, int64_t unit,
+                          struct csrconv_jit_text *text);
 
-/* Panel `number`, from 0, of the kernel. */
 void csrconv_jit_ptx_panel(const struct csrconv_problem *problem,
                            const struct csrconv_jit_tiling *tiling,
                            const struct csrconv_jit_panel *panel, int64_t number,
-                           struct csrconv_jit_turn turn, struct csrconv_jit_text *text);
+                           struct csrconv_jit_text *text);
 
 void csrconv_jit_ptx_end(struct csrconv_jit_text *text);
 

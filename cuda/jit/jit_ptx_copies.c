@@ -10,8 +10,8 @@ static void print_image_source(const struct printer *p, const char *image)
         shape->g.in_batch_stride, p->panel->group * shape->group_channels * shape->plane);
     say("mul.wide.u32 add, row, %" PRId64 ";\nadd.s64 from, from, add;\n", shape->g.width);
     say("cvt.u64.u32 add, column;\nadd.s64 from, from, add;\n");
-    say("shl.b64 from, from, 2;\nld.param.u64 add, [in];\ncvta.to.global.u64 add, add;\n"
-        "add.s64 from, from, add;\n");
+    csrconv_jit_print_parameter(p, "add", PARAMETER_IN);
+    say("shl.b64 from, from, 2;\ncvta.to.global.u64 add, add;\nadd.s64 from, from, add;\n");
 }
 
 /* v = bytes of the shift that goes with `from`. */
@@ -23,8 +23,8 @@ static void print_image_shift(const struct printer *p)
 /* A copy of an image's planes: images beyond the last are copies of that. */
 static void print_plane_copy(const struct printer *p)
 {
-    say("ld.param.u32 u, [images];\nsub.u32 u, u, 1;\nadd.u32 t, first, thread;\n"
-        "min.u32 t, t, u;\n");
+    csrconv_jit_print_parameter(p, "u", PARAMETER_IMAGES);
+    say("sub.u32 u, u, 1;\nadd.u32 t, first, thread;\nmin.u32 t, t, u;\n");
     print_image_source(p, "t");
     print_image_shift(p);
     say("mad.lo.u32 to, thread, %" PRId64 ", v;\n", p->tiling->slot_pitch * WORD);

@@ -23,7 +23,8 @@ static void print_flat_output(const struct printer *p)
     say("mul.lo.u32 t, block, %" PRId64 ";\n", span);
     csrconv_jit_print_divide(p, "first", "u", "t", plane);
     say("add.u32 u, t, thread;\n");
-    say("ld.param.u32 v, [images];\nmul.lo.u32 v, v, %" PRId64 ";\n", plane);
+    csrconv_jit_print_parameter(p, "v", PARAMETER_IMAGES);
+    say("mul.lo.u32 v, v, %" PRId64 ";\n", plane);
     say("setp.lt.u32 valid, thread, %" PRId64 ";\nsetp.lt.and.u32 valid, u, v, valid;\n", span);
     /* Threads beyond the last output do as the last one's does. */
     say("min.u32 u, thread, %" PRId64 ";\nadd.u32 u, u, t;\n", span - 1);
@@ -83,7 +84,7 @@ void csrconv_jit_print_place(const struct printer *p)
     say("mul.lo.u32 place, place, %" PRId64 ";\n", t->row_pitch);
     say("mad.lo.u32 place, x, %" PRId64 ", place;\nsub.u32 place, place, column;\n", g->stride_w);
     say("mad.lo.u32 place, slot, %" PRId64 ", place;\n", t->slot_pitch);
-    say("shl.b32 place, place, 2;\nmov.u32 base, shared;\nadd.u32 place, place, base;\n");
+    say("shl.b32 place, place, 2;\nadd.u32 place, place, base;\n");
 }
 
 /* A bit for each masked position: 1 where it lies in the image. */
@@ -117,9 +118,12 @@ static void print_out_address(const struct printer *p)
         p->shape->out_w);
     say("add.s64 at, at, %" PRId64 ";\nshl.b64 at, at, 2;\n",
         p->panel->filter[0] * p->shape->out_plane);
-    say("ld.param.u64 add, [out];\ncvta.to.global.u64 add, add;\nadd.s64 at, at, add;\n");
-    if (p->problem->epilogue.residual)
-        say("ld.param.u64 d, [residual];\ncvta.to.global.u64 d, d;\nsub.s64 d, d, add;\n");
+    csrconv_jit_print_parameter(p, "add", PARAMETER_OUT);
+    say("cvta.to.global.u64 add, add;\nadd.s64 at, at, add;\n");
+    if (!p->problem->epilogue.residual)
+        return;
+    csrconv_jit_print_parameter(p, "d", PARAMETER_RESIDUAL);
+    say("cvta.to.global.u64 d, d;\nsub.s64 d, d, add;\n");
 }
 
 /* sum = activation(sum + bias + residual) */

@@ -10,7 +10,7 @@ enum { WARP = 32, MOST_WARPS = CSRCONV_JIT_MOST_THREADS / WARP, MOST_RING = 4, M
 enum { LEAST_WARPS = 4, MOST_REGISTERS = 255 };
 
 static const int64_t word = (int64_t)sizeof(float);
-static const int64_t barrier = 8, table_entry = 16;
+static const int64_t table_entry = 16, parameters = 32;
 static const int64_t shifts = 6; /* words: of an image and of a stage, up to 3 each */
 static const int64_t ends = 6; /* words: that two neighbouring copies may take beyond their ends */
 static const int64_t reserved_bytes = 1024; /* of each block, by the system */
@@ -117,16 +117,17 @@ static bool fit_stages(const struct search *s, struct csrconv_jit_tiling *t)
         return false;
     set_pitches(shape, t);
     t->table_bytes = copies.count * table_entry;
-    t->header_bytes = round_up(t->table_bytes + t->ring * barrier, WARP * word);
+    t->header_bytes =
+        round_up(t->table_bytes + t->ring * CSRCONV_JIT_BARRIER_BYTES + parameters, WARP * word);
     t->shared_bytes = t->header_bytes + t->ring * t->stage_words * word;
     return t->shared_bytes <= smaller(share, s->machine->block_shared);
 }
 
-/* As many as are assembled in a few seconds: kernels are assembled side by side. */
-static int64_t kernel_panels(const struct search *s, const struct csrconv_jit_tiling *t)
+/* Few, so that many cores have work; not so few that the assembler's start counts. */
+static int64_t unit_panels(const struct search *s, const struct csrconv_jit_tiling *t)
 {
-    const double most_instructions = 24000;
-    const int64_t panels = t->panels * s->problem->shape.g.groups;
+    const double most_instructions = 4000;
+    const int64_t panels = csrconv_jit_panels(&s->problem->shape, t);
     const double fit = most_instructions / csrconv_jit_instructions(&s->work, t);
     return fit < 1.0 ? 1 : fit < (double)panels ? (int64_t)fit : panels;
 }
@@ -139,7 +140,7 @@ static void consider_stages(struct search *s, struct csrconv_jit_tiling *t)
         for (t->ring = 1; t->ring <= MOST_RING; t->ring++) {
             if (!fit_stages(s, t))
                 continue;
-            t->kernel_panels = kernel_panels(s, t);
+            t->unit_panels = unit_panels(s, t);
             t->us = csrconv_jit_cost_us(&s->work, s->machine, t);
             s->visit(s->context, t);
             s->found++;
@@ -163,7 +164,8 @@ static void consider_panels(struct search *s, struct csrconv_jit_tiling *t)
             continue;
         last = t->filters;
         t->panels = round_up_quotient(filters, t->filters);
-        consider_stages(s, t);
+        if (t->panels <= CSRCONV_JIT_MOST_PANELS / s->problem->shape.g.groups)
+            consider_stages(s, t);
     }
 }
 
@@ -271,6 +273,11 @@ csrconv_status csrconv_jit_check_size(const struct csrconv_problem *problem)
                             "cuda_jit makes code of at most %" PRId64
                             " products, the weights have %" PRId64 " nonzeros",
                             most_products, nonzeros);
+    if (shape->g.groups > CSRCONV_JIT_MOST_PANELS)
+        return csrconv_fail(CSRCONV_NOT_SUPPORTED,
+                            "cuda_jit counts panels in a grid of at most %d, not %" PRId64
+                            " groups",
+                            CSRCONV_JIT_MOST_PANELS, shape->g.groups);
     if (shape->padded_h > most_words / shape->padded_w || shape->out_plane > most_words)
         return csrconv_fail(CSRCONV_NOT_SUPPORTED,
                             "cuda_jit counts in padded planes of at most %" PRId64

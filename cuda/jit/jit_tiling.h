@@ -16,7 +16,12 @@
 
 #include "block_tiling.h"
 
-enum { CSRCONV_JIT_MOST_THREADS = 1024 };
+enum {
+    CSRCONV_JIT_MOST_THREADS = 1024,
+    CSRCONV_JIT_MOST_PANELS = 65535 /* a grid's second dimension */
+};
+
+enum { CSRCONV_JIT_BARRIER_BYTES = 8 };
 
 struct csrconv_jit_tiling {
     int64_t threads;   /* of a block: whole warps */
@@ -31,11 +36,12 @@ struct csrconv_jit_tiling {
     int64_t stage_channels, stages, ring;         /* channels of a stage, stages, stages held */
     int64_t stage_words;                          /* with what aligns the next */
     int64_t filters, panels;                      /* of a panel, and panels of a group */
-    int64_t kernel_panels;                        /* panels whose code is one kernel */
+    int64_t unit_panels;                          /* panels that are assembled together */
     int64_t step;   /* instructions between barriers that keep warps in step; 0: those of a stage */
     int64_t blocks; /* of a panel, for the whole batch */
-    int64_t table_bytes, header_bytes, shared_bytes; /* header: the table of copies, and barriers */
-    double us;                                       /* estimated, of the whole batch */
+    /* The header: the table of copies, barriers, the kernel's parameters. */
+    int64_t table_bytes, header_bytes, shared_bytes;
+    double us; /* estimated, of the whole batch */
 };
 
 /* What a stage is copied by: parts of the input without a gap. */
@@ -89,19 +95,27 @@ static inline int64_t csrconv_jit_ahead(const struct csrconv_jit_tiling *tiling)
     return tiling->stages > tiling->ring ? tiling->ring - 1 : tiling->stages;
 }
 
-/* Kernels that all panels of a convolution take. */
-static inline int64_t csrconv_jit_kernels(const struct csrconv_shape *shape,
-                                          const struct csrconv_jit_tiling *tiling)
+/* Panels of all groups. */
+static inline int64_t csrconv_jit_panels(const struct csrconv_shape *shape,
+                                         const struct csrconv_jit_tiling *tiling)
 {
-    return (shape->g.groups * tiling->panels - 1) / tiling->kernel_panels + 1;
+    return shape->g.groups * tiling->panels;
 }
 
-/* Panels of that kernel: fewer in the last. */
-static inline int64_t csrconv_jit_panels_of(const struct csrconv_shape *shape,
-                                            const struct csrconv_jit_tiling *tiling, int64_t kernel)
+/* Units that they are assembled in. */
+static inline int64_t csrconv_jit_units(const struct csrconv_shape *shape,
+                                        const struct csrconv_jit_tiling *tiling)
 {
-    const int64_t left = shape->g.groups * tiling->panels - kernel * tiling->kernel_panels;
-    return left < tiling->kernel_panels ? left : tiling->kernel_panels;
+    return (csrconv_jit_panels(shape, tiling) - 1) / tiling->unit_panels + 1;
+}
+
+/* Where a unit's panels end: fewer in the last. */
+static inline int64_t csrconv_jit_unit_end(const struct csrconv_shape *shape,
+                                           const struct csrconv_jit_tiling *tiling, int64_t unit)
+{
+    const int64_t panels = csrconv_jit_panels(shape, tiling);
+    const int64_t end = (unit + 1) * tiling->unit_panels;
+    return end < panels ? end : panels;
 }
 
 /* Registers that each of so many warps of a multiprocessor can have. */

@@ -13,8 +13,8 @@
 
 struct ptx_program;
 
-/* A whole kernel; a failure of the test if anything in it is not understood. */
-struct ptx_program *ptx_parse(const char *text);
+/* A kernel in several texts; a failure of the test if anything in them is not understood. */
+struct ptx_program *ptx_parse(const char *const *texts, int64_t count);
 
 void ptx_free(struct ptx_program *program);
 

@@ -125,6 +125,9 @@ static struct ptx_operand take_operand(struct parser *p, const struct ptx_instru
         return o;
     }
     take_word(p, word, sizeof word);
+    if (strncmp(i->name, "call", 4) == 0)
+        return (struct ptx_operand){ .kind = PTX_LABEL,
+                                     .index = (int)(label_of(p, word, 0) - p->labels) };
     if (strcmp(word, "%tid.x") == 0)
         o.kind = PTX_THREAD;
     else if (strcmp(word, "%ctaid.x") == 0)
@@ -159,11 +162,17 @@ static void take_predicate(struct parser *p, struct ptx_instruction *i)
     i->predicate = register_of(p, word);
 }
 
+/* What a call hands over: the same registers in every text. */
+static const char arguments[] = "(base, panel)";
+
 static void take_operands(struct parser *p, struct ptx_instruction *i)
 {
     for (skip_space(p); *p->at != ';'; skip_space(p)) {
         assert_true(i->operands < PTX_OPERANDS);
-        i->operand[i->operands++] = take_operand(p, i);
+        if (strncmp(p->at, arguments, sizeof arguments - 1) == 0)
+            p->at += sizeof arguments - 1;
+        else
+            i->operand[i->operands++] = take_operand(p, i);
         skip_space(p);
         if (*p->at == ',')
             p->at++;
@@ -215,16 +224,39 @@ static int64_t count_statements(const char *text)
     return count;
 }
 
-struct ptx_program *ptx_parse(const char *text)
+/* The kernel's entry, or a function that is known by a label of its name. */
+static void take_text(struct parser *p, const char *text)
 {
-    struct parser p = { .at = strchr(text, '{') + 1 };
-    p.program = calloc(1, sizeof *p.program);
-    p.program->instructions =
-        calloc((size_t)count_statements(text), sizeof *p.program->instructions);
+    static const char begin[] = ".visible .func ";
+    const char *const function = strstr(text, begin);
+    char name[32];
+    if (function) {
+        p->at = function + sizeof begin - 1;
+        take_word(p, name, sizeof name);
+        assert_non_null(strstr(p->at, ".noreturn"));
+        label_of(p, name, 0)->instruction = p->program->count;
+    } else {
+        assert_non_null(strstr(text, ".visible .entry csrconv_jit("));
+        p->program->entry = p->program->count;
+    }
+    p->at = strchr(text, '{') + 1;
+    for (skip_space(p); p->scope || *p->at != '}'; skip_space(p))
+        take_statement(p);
+}
+
+struct ptx_program *ptx_parse(const char *const *texts, int64_t count)
+{
+    struct parser p = { .program = calloc(1, sizeof *p.program) };
+    int64_t statements = 0;
+    for (int64_t i = 0; i < count; i++)
+        statements += count_statements(texts[i]);
+    p.program->instructions = calloc((size_t)statements, sizeof *p.program->instructions);
     p.registers = calloc(PTX_MOST_REGISTERS, sizeof *p.registers);
     p.labels = calloc(MOST_LABELS, sizeof *p.labels);
-    for (skip_space(&p); p.scope || *p.at != '}'; skip_space(&p))
-        take_statement(&p);
+    p.program->arguments[0] = register_of(&p, "base");
+    p.program->arguments[1] = register_of(&p, "panel");
+    for (int64_t i = 0; i < count; i++)
+        take_text(&p, texts[i]);
     resolve_labels(&p);
     free(p.labels);
     free(p.registers);

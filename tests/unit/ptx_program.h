@@ -27,7 +27,7 @@ struct ptx_operand {
 
 struct ptx_instruction {
     char name[PTX_NAME];
-    int opcode;    /* ptx_machine.c's */
+    int opcode;    /* ptx_instructions.c's */
     int predicate; /* register; -1: always */
     bool is_negated;
     int operands;
@@ -36,8 +36,9 @@ struct ptx_instruction {
 
 struct ptx_program {
     struct ptx_instruction *instructions;
-    int64_t count;
+    int64_t count, entry; /* the kernel begins at that one */
     int registers;
+    int arguments[2]; /* registers that keep their values through a call */
 };
 
 /* The number of an instruction's name; fails the test if there is none. */

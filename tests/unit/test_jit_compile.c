@@ -31,10 +31,11 @@ static int64_t number_before(const char *text, const char *what)
     return strtoll(at, NULL, 10);
 }
 
-/* Assembles the first panel; returns bytes that spill. */
+/* Assembles the last panel, as a unit of its own; returns bytes that spill. */
 static int64_t assemble_panel(const struct csrconv_problem *problem,
                               const struct csrconv_jit_tiling *tiling)
 {
+    const int64_t registers = csrconv_jit_registers(tiling->threads / 32 * tiling->residents);
     struct csrconv_memory memory;
     struct csrconv_jit_text text = { .memory = &memory };
     struct csrconv_jit_deal deal;
@@ -45,11 +46,11 @@ static int64_t assemble_panel(const struct csrconv_problem *problem,
     assert_ok(csrconv_memory_init(&memory, NULL));
     assert_ok(csrconv_jit_deal_make(problem, tiling, &memory, &deal));
     assert_ok(csrconv_jit_panel_make(problem, tiling, &deal, deal.panels - 1, &memory, &panel));
-    csrconv_jit_ptx_begin(tiling, 1, &text);
-    csrconv_jit_ptx_panel(problem, tiling, &panel, 0, (struct csrconv_jit_turn){ false, false },
-                          &text);
+    csrconv_jit_ptx_unit(&problem->shape, tiling, 0, &text);
+    for (int64_t i = 0; i < csrconv_jit_unit_end(&problem->shape, tiling, 0); i++)
+        csrconv_jit_ptx_panel(problem, tiling, &panel, i, &text);
     csrconv_jit_ptx_end(&text);
-    assert_ok(csrconv_jit_assemble(&text, CAPABILITY, &memory, &code, &log));
+    assert_ok(csrconv_jit_assemble(&text, CAPABILITY, registers, &memory, &code, &log));
     assert_true(is_cubin(code.bytes, code.size));
     spilled = number_before(log, " bytes spill stores");
     csrconv_release(&memory, log);
@@ -117,7 +118,7 @@ static void sums_stay_in_registers(void **state)
     csrconv_weights_destroy(&weights);
 }
 
-static void images_hold_every_kernel(void **state)
+static void units_are_linked(void **state)
 {
     csrconv_geometry g = geometry_of(8, 7, 7, 300, 1, 1);
     csrconv_weights *weights = weights_of(&g);
@@ -129,14 +130,10 @@ static void images_hold_every_kernel(void **state)
     assert_ok(csrconv_shape_init(&problem.shape, &g));
     assert_ok(csrconv_memory_init(&memory, NULL));
     assert_ok(csrconv_jit_tiling_choose(&problem, &machine, &tiling));
-    tiling.kernel_panels = 1;
+    tiling.unit_panels = 1;
+    assert_true(csrconv_jit_units(&problem.shape, &tiling) > 1);
     assert_ok(csrconv_jit_build(&problem, &tiling, CAPABILITY, &memory, &image));
-    assert_int_equal(image->kernels, tiling.panels);
-    assert_true(image->kernels > 1);
-    for (int64_t i = 0; i < image->kernels; i++)
-        assert_true(is_cubin(csrconv_jit_image_code(image, i),
-                             (size_t)(image->begin[i + 1] - image->begin[i])));
-    assert_int_equal(image->begin[image->kernels], image->bytes);
+    assert_true(is_cubin(image->code, (size_t)image->code_bytes));
     csrconv_release(&memory, image);
     assert_fails(csrconv_jit_build(&problem, &tiling, 10, &memory, &image), CSRCONV_INTERNAL,
                  "sm_10");
@@ -149,7 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_tiling_is_assembled),
         cmocka_unit_test(sums_stay_in_registers),
-        cmocka_unit_test(images_hold_every_kernel),
+        cmocka_unit_test(units_are_linked),
     };
     if (csrconv_jit_compiler()) {
         printf("skipped: %s\n", csrconv_last_error());

@@ -39,20 +39,18 @@ static const float *place_input(struct trial *t)
     return in;
 }
 
-/* What a panel's code must be, counted. */
+/* What the code must have, counted. */
 struct counts {
     int64_t fmas, loads, stores, barriers;
 };
 
-static void print_panel(const struct trial *t, const struct csrconv_jit_deal *deal, int64_t kernel,
-                        int64_t number, struct csrconv_jit_text *text, struct counts *counts)
+static void print_panel(const struct trial *t, const struct csrconv_jit_deal *deal, int64_t number,
+                        struct csrconv_jit_text *text, struct counts *counts)
 {
-    const struct csrconv_jit_turn turn = { kernel == 0, number % 2 == 0 };
     struct csrconv_jit_panel panel;
-    assert_ok(csrconv_jit_panel_make(&t->layer.problem, &t->tiling, deal,
-                                     kernel * t->tiling.kernel_panels + number, text->memory,
-                                     &panel));
-    csrconv_jit_ptx_panel(&t->layer.problem, &t->tiling, &panel, number, turn, text);
+    assert_ok(
+        csrconv_jit_panel_make(&t->layer.problem, &t->tiling, deal, number, text->memory, &panel));
+    csrconv_jit_ptx_panel(&t->layer.problem, &t->tiling, &panel, number, text);
     counts->fmas += panel.load[panel.loads].fma;
     counts->loads += panel.loads;
     counts->stores += panel.filters;
@@ -60,51 +58,75 @@ static void print_panel(const struct trial *t, const struct csrconv_jit_deal *de
     csrconv_jit_panel_free(text->memory, &panel);
 }
 
-static void run_kernel(struct trial *t, const struct csrconv_jit_deal *deal, int64_t kernel,
-                       struct ptx_launch *launch, struct csrconv_memory *memory)
+/* The texts of all units, and of the entry. */
+static struct ptx_program *print_all(const struct trial *t, struct csrconv_memory *memory,
+                                     struct counts *counts)
 {
-    struct csrconv_jit_text text = { .memory = memory };
-    struct counts counts = { 0 };
+    const struct csrconv_shape *shape = &t->layer.problem.shape;
+    const int64_t units = csrconv_jit_units(shape, &t->tiling);
+    struct csrconv_jit_text *texts = test_calloc((size_t)units + 1, sizeof *texts);
+    const char **characters = test_calloc((size_t)units + 1, sizeof *characters);
     struct ptx_program *program;
-    launch->panels = csrconv_jit_panels_of(&t->layer.problem.shape, &t->tiling, kernel);
-    csrconv_jit_ptx_begin(&t->tiling, launch->panels, &text);
-    for (int64_t i = 0; i < launch->panels; i++)
-        print_panel(t, deal, kernel, i, &text, &counts);
-    csrconv_jit_ptx_end(&text);
-    assert_ok(text.status);
-    program = ptx_parse(text.characters);
-    assert_int_equal(ptx_count(program, "fma.rn.f32"), counts.fmas);
-    assert_int_equal(ptx_count(program, "ld.shared.f32"), counts.loads);
-    assert_true(t->tiling.step ? ptx_count(program, "bar.sync") >= counts.barriers
-                               : ptx_count(program, "bar.sync") == counts.barriers);
-    assert_int_equal(ptx_count(program, "st.global"), counts.stores);
-    ptx_run(program, launch);
-    ptx_free(program);
-    csrconv_jit_text_free(&text);
+    struct csrconv_jit_deal deal;
+    assert_ok(csrconv_jit_deal_make(&t->layer.problem, &t->tiling, memory, &deal));
+    for (int64_t i = 0; i <= units; i++) {
+        texts[i].memory = memory;
+        if (i == units) {
+            csrconv_jit_ptx_entry(shape, &t->tiling, &texts[i]);
+        } else {
+            csrconv_jit_ptx_unit(shape, &t->tiling, i, &texts[i]);
+            for (int64_t panel = i * t->tiling.unit_panels;
+                 panel < csrconv_jit_unit_end(shape, &t->tiling, i); panel++)
+                print_panel(t, &deal, panel, &texts[i], counts);
+            csrconv_jit_ptx_end(&texts[i]);
+        }
+        assert_ok(texts[i].status);
+        characters[i] = texts[i].characters;
+    }
+    program = ptx_parse(characters, units + 1);
+    for (int64_t i = 0; i <= units; i++)
+        csrconv_jit_text_free(&texts[i]);
+    csrconv_jit_deal_free(memory, &deal);
+    test_free(characters);
+    test_free(texts);
+    return program;
 }
 
-static void run_kernels(struct trial *t)
+static void check_counts(const struct trial *t, const struct ptx_program *program,
+                         const struct counts *counts)
+{
+    const int64_t barriers = counts->barriers + 1; /* the entry's */
+    assert_int_equal(ptx_count(program, "fma.rn.f32"), counts->fmas);
+    assert_int_equal(ptx_count(program, "ld.shared.f32"), counts->loads);
+    assert_int_equal(ptx_count(program, "st.global"), counts->stores);
+    assert_true(t->tiling.step ? ptx_count(program, "bar.sync") >= barriers
+                               : ptx_count(program, "bar.sync") == barriers);
+}
+
+static void run_kernel(struct trial *t)
 {
     const struct csrconv_shape *shape = &t->layer.problem.shape;
     const csrconv_geometry *g = &shape->g;
     struct csrconv_memory memory;
-    struct csrconv_jit_deal deal;
-    struct ptx_launch launch = {
+    struct counts counts = { 0 };
+    struct ptx_program *program;
+    const struct ptx_launch launch = {
         .in = { (float *)(uintptr_t)place_input(t), t->images, shape->in_image,
                 g->in_batch_stride },
         .out = { t->layer.out, t->images, shape->out_image, g->out_batch_stride },
         .residual = { t->residual, t->images, shape->out_image, g->out_batch_stride },
         .images = (uint32_t)t->images,
         .blocks = csrconv_jit_blocks(shape, &t->tiling, t->images),
+        .panels = csrconv_jit_panels(shape, &t->tiling),
         .threads = t->tiling.threads,
         .shared_bytes = t->tiling.shared_bytes
     };
     assert_true(t->images <= csrconv_jit_launch_images(shape, &t->tiling));
     assert_ok(csrconv_memory_init(&memory, NULL));
-    assert_ok(csrconv_jit_deal_make(&t->layer.problem, &t->tiling, &memory, &deal));
-    for (int64_t i = 0; i < csrconv_jit_kernels(shape, &t->tiling); i++)
-        run_kernel(t, &deal, i, &launch, &memory);
-    csrconv_jit_deal_free(&memory, &deal);
+    program = print_all(t, &memory, &counts);
+    check_counts(t, program, &counts);
+    ptx_run(program, &launch);
+    ptx_free(program);
     test_free(t->in_room);
 }
 
@@ -151,12 +173,12 @@ static void check_tiling(struct trial *t, const struct csrconv_block_machine *ma
                          const struct csrconv_jit_tiling *tiling, struct random_state *random)
 {
     t->tiling = *tiling;
-    /* Such small layers would all be one kernel. */
-    t->tiling.kernel_panels = random_between(random, 1, tiling->kernel_panels);
+    /* Such small layers would all be one unit. */
+    t->tiling.unit_panels = random_between(random, 1, tiling->unit_panels);
     t->tiling.step = random_below(random, 3) ? 0 : random_between(random, 1, 50);
     check_limits(machine, tiling);
     exact_layer_clear(&t->layer);
-    run_kernels(t);
+    run_kernel(t);
     check_outputs(t);
 }
 

@@ -1,0 +1,69 @@
+/* A block that runs, as the files of the PTX machine share it. */
+#ifndef CSRCONV_UNIT_PTX_BLOCK_H
+#define CSRCONV_UNIT_PTX_BLOCK_H
+
+#include "ptx_machine.h"
+#include "ptx_program.h"
+
+enum {
+    MOST_BARRIERS = 16,
+    PTX_BASE = 1024 /* where shared memory begins: not at 0, as on a GPU */
+};
+
+struct thread {
+    int64_t next; /* instruction */
+    bool is_waiting, is_done;
+    int64_t id;
+    uint64_t *value;
+    bool *is_set;
+};
+
+/* A copy that has begun. */
+struct copy {
+    const void *from;
+    int64_t to, bytes; /* 0 bytes: an arrival, once the thread's copies before it are done */
+    int64_t thread;    /* -1: in bulk */
+    int barrier;       /* -1: of words, not known yet */
+};
+
+struct barrier {
+    int64_t address;
+    int64_t count, pending, bytes;
+    int phase;
+};
+
+struct block {
+    const struct ptx_program *program;
+    const struct ptx_launch *launch;
+    int64_t number;
+    struct thread *threads;
+    char *shared;
+    struct barrier barriers[MOST_BARRIERS];
+    int barrier_count;
+    struct copy *copies;
+    int64_t copy_count;
+};
+
+/* Shared memory at an address, of which so many bytes, aligned to as many, must be there. */
+char *ptx_shared_at(const struct block *b, uint64_t address, int64_t bytes);
+
+/* Of the input, bytes of one image, or of several if they follow one another. */
+const void *ptx_input_at(const struct block *b, uint64_t address, int64_t bytes);
+
+/* One float of a tensor. */
+float *ptx_float_at(const struct ptx_memory *memory, uint64_t address);
+
+/* A barrier that was made. */
+struct barrier *ptx_barrier_at(struct block *b, uint64_t address);
+void ptx_arrive(struct barrier *barrier);
+
+/* Until the copy is done, what it will fill must not be read. */
+void ptx_begin_copy(struct block *b, const struct copy *copy);
+
+/* All that a barrier waits for comes to pass. */
+void ptx_end_copies(struct block *b, int barrier);
+
+/* Runs one instruction; false: it has to be tried again. */
+bool ptx_step(struct block *b, struct thread *t, const struct ptx_instruction *c);
+
+#endif

@@ -1,0 +1,348 @@
+/* What each instruction does. */
+#include "ptx_block.h"
+
+#include "helpers.h"
+
+#include <math.h>
+#include <string.h>
+
+static uint64_t read(const struct block *b, const struct thread *t, const struct ptx_operand *o)
+{
+    switch (o->kind) {
+    case PTX_REGISTER:
+        assert_true(o->index >= 0 && t->is_set[o->index]);
+        return t->value[o->index] + (uint64_t)o->number;
+    case PTX_THREAD:
+        return (uint64_t)t->id;
+    case PTX_BLOCK:
+        return (uint64_t)(b->number % b->launch->blocks);
+    case PTX_PANEL:
+        return (uint64_t)(b->number / b->launch->blocks);
+    case PTX_SHARED:
+        return PTX_BASE;
+    default:
+        assert_int_equal(o->kind, PTX_NUMBER);
+        return (uint64_t)o->number;
+    }
+}
+
+static void write(struct thread *t, const struct ptx_operand *o, uint64_t value)
+{
+    assert_true(o->kind == PTX_REGISTER && o->index >= 0);
+    t->value[o->index] = value;
+    t->is_set[o->index] = true;
+}
+
+static float as_float(uint64_t bits)
+{
+    const uint32_t low = (uint32_t)bits;
+    float x;
+    memcpy(&x, &low, sizeof x);
+    return x;
+}
+
+static uint64_t as_bits(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+#define IN(i) read(b, t, &c->operand[i])
+#define LOW(i) ((uint32_t)IN(i))
+#define SIGNED(i) ((int32_t)LOW(i))
+#define OUT(x) write(t, &c->operand[0], (x))
+
+#define INSTRUCTION(function)                                                                      \
+    static void function(struct block *b, struct thread *t, const struct ptx_instruction *c)
+
+#define SIMPLE(function, result)                                                                   \
+    INSTRUCTION(function)                                                                          \
+    {                                                                                              \
+        OUT(result);                                                                               \
+    }
+
+SIMPLE(move, LOW(1))
+SIMPLE(multiply, (uint32_t)(LOW(1) * LOW(2)))
+SIMPLE(multiply_64, IN(1) * IN(2))
+SIMPLE(multiply_wide, (uint64_t)LOW(1) * LOW(2))
+SIMPLE(multiply_add, (uint32_t)(LOW(1) * LOW(2) + LOW(3)))
+SIMPLE(multiply_add_wide, (uint64_t)LOW(1) * LOW(2) + IN(3))
+SIMPLE(add, (uint32_t)(LOW(1) + LOW(2)))
+SIMPLE(add_64, IN(1) + IN(2))
+SIMPLE(subtract, (uint32_t)(LOW(1) - LOW(2)))
+SIMPLE(subtract_64, IN(1) - IN(2))
+SIMPLE(minimum, LOW(1) < LOW(2) ? LOW(1) : LOW(2))
+SIMPLE(minimum_signed, (uint32_t)(SIGNED(1) < SIGNED(2) ? SIGNED(1) : SIGNED(2)))
+SIMPLE(maximum_signed, (uint32_t)(SIGNED(1) > SIGNED(2) ? SIGNED(1) : SIGNED(2)))
+SIMPLE(shift_left, (uint32_t)(LOW(1) << LOW(2)))
+SIMPLE(shift_left_64, IN(1) << LOW(2))
+SIMPLE(shift_right, LOW(1) >> LOW(2))
+SIMPLE(shift_right_64, IN(1) >> LOW(2))
+SIMPLE(and_bits, LOW(1) & LOW(2))
+SIMPLE(and_bits_64, IN(1) & IN(2))
+SIMPLE(or_bits, LOW(1) | LOW(2))
+SIMPLE(select, IN(3) ? LOW(1) : LOW(2))
+SIMPLE(is_less, LOW(1) < LOW(2))
+SIMPLE(is_less_and, LOW(1) < LOW(2) && IN(3))
+SIMPLE(is_not_less, LOW(1) >= LOW(2))
+SIMPLE(is_equal, LOW(1) == LOW(2))
+SIMPLE(is_unequal, LOW(1) != LOW(2))
+SIMPLE(same_64, IN(1))
+SIMPLE(fused, as_bits(fmaf(as_float(IN(1)), as_float(IN(2)), as_float(IN(3)))))
+SIMPLE(add_floats, as_bits(as_float(IN(1)) + as_float(IN(2))))
+SIMPLE(maximum, as_bits(as_float(IN(1)) < as_float(IN(2)) ? as_float(IN(2)) : as_float(IN(1))))
+SIMPLE(minimum_float,
+       as_bits(as_float(IN(1)) > as_float(IN(2)) ? as_float(IN(2)) : as_float(IN(1))))
+
+INSTRUCTION(nothing)
+{
+    (void)b;
+    (void)t;
+    (void)c;
+}
+
+INSTRUCTION(set_policy)
+{
+    (void)b;
+    OUT(0);
+}
+
+INSTRUCTION(branch)
+{
+    (void)b;
+    t->next = c->operand[0].index;
+}
+
+/* What is called sees its arguments only. */
+INSTRUCTION(call)
+{
+    bool is_set[PTX_MOST_REGISTERS] = { false };
+    for (int i = 0; i < 2; i++)
+        is_set[b->program->arguments[i]] = t->is_set[b->program->arguments[i]];
+    memcpy(t->is_set, is_set, (size_t)b->program->registers * sizeof *is_set);
+    t->next = c->operand[0].index;
+}
+
+/* Where functions of no return come back to. */
+INSTRUCTION(come_back)
+{
+    (void)b;
+    (void)t;
+    (void)c;
+    fail();
+}
+
+INSTRUCTION(leave)
+{
+    (void)b;
+    (void)c;
+    t->is_done = true;
+}
+
+INSTRUCTION(wait_for_all)
+{
+    (void)b;
+    (void)c;
+    t->is_waiting = true;
+}
+
+INSTRUCTION(load_parameter)
+{
+    const struct ptx_launch *l = b->launch;
+    const uint64_t values[] = { (uint64_t)(uintptr_t)l->in.floats,
+                                (uint64_t)(uintptr_t)l->out.floats,
+                                (uint64_t)(uintptr_t)l->residual.floats, l->images };
+    OUT(values[c->operand[1].index]);
+}
+
+INSTRUCTION(load_shared)
+{
+    uint32_t x;
+    memcpy(&x, ptx_shared_at(b, IN(1), sizeof x), sizeof x);
+    OUT(x);
+}
+
+INSTRUCTION(load_shared_64)
+{
+    uint64_t x;
+    memcpy(&x, ptx_shared_at(b, IN(1), sizeof x), sizeof x);
+    OUT(x);
+}
+
+INSTRUCTION(store_shared)
+{
+    const uint32_t x = LOW(1);
+    memcpy(ptx_shared_at(b, IN(0), sizeof x), &x, sizeof x);
+}
+
+INSTRUCTION(store_shared_64)
+{
+    const uint64_t x = IN(1);
+    memcpy(ptx_shared_at(b, IN(0), sizeof x), &x, sizeof x);
+}
+
+INSTRUCTION(load_global)
+{
+    OUT(as_bits(*ptx_float_at(&b->launch->residual, IN(1))));
+}
+
+/* Once only. */
+INSTRUCTION(store_global)
+{
+    float *to = ptx_float_at(&b->launch->out, IN(0));
+    assert_true(isnan(*to));
+    *to = as_float(IN(1));
+}
+
+INSTRUCTION(barrier_init)
+{
+    const int64_t count = LOW(1);
+    assert_true(b->barrier_count < MOST_BARRIERS && count > 0);
+    ptx_shared_at(b, IN(0), 8);
+    b->barriers[b->barrier_count++] =
+        (struct barrier){ .address = (int64_t)IN(0), .count = count, .pending = count };
+}
+
+INSTRUCTION(barrier_arrive)
+{
+    ptx_arrive(ptx_barrier_at(b, IN(1)));
+}
+
+INSTRUCTION(barrier_expect)
+{
+    ptx_barrier_at(b, IN(0))->bytes += LOW(1);
+}
+
+INSTRUCTION(barrier_arrive_expecting)
+{
+    struct barrier *barrier = ptx_barrier_at(b, IN(1));
+    barrier->bytes += LOW(2);
+    ptx_arrive(barrier);
+}
+
+INSTRUCTION(barrier_try)
+{
+    struct barrier *barrier = ptx_barrier_at(b, IN(1));
+    assert_true(LOW(2) <= 1);
+    ptx_end_copies(b, (int)(barrier - b->barriers));
+    OUT((uint32_t)(barrier->phase & 1) != LOW(2));
+}
+
+INSTRUCTION(copy_bulk)
+{
+    const int64_t bytes = LOW(2);
+    const uint64_t from = IN(1);
+    assert_true(bytes > 0 && bytes % 16 == 0 && from % 16 == 0 && LOW(0) % 16 == 0);
+    ptx_begin_copy(b, &(struct copy){ .from = ptx_input_at(b, from, bytes),
+                                      .to = (int64_t)LOW(0),
+                                      .bytes = bytes,
+                                      .thread = -1,
+                                      .barrier = (int)(ptx_barrier_at(b, IN(3)) - b->barriers) });
+}
+
+INSTRUCTION(copy_word)
+{
+    assert_int_equal(IN(2), 4);
+    ptx_begin_copy(b, &(struct copy){ .from = ptx_input_at(b, IN(1), 4),
+                                      .to = (int64_t)LOW(0),
+                                      .bytes = 4,
+                                      .thread = t->id,
+                                      .barrier = -1 });
+}
+
+/* After the words that the thread has begun to copy. */
+INSTRUCTION(arrive_after_words)
+{
+    const int barrier = (int)(ptx_barrier_at(b, IN(0)) - b->barriers);
+    for (int64_t i = 0; i < b->copy_count; i++)
+        if (b->copies[i].thread == t->id && b->copies[i].barrier < 0)
+            b->copies[i].barrier = barrier;
+    ptx_begin_copy(b, &(struct copy){ .thread = t->id, .barrier = barrier });
+}
+
+static const struct {
+    const char *name;
+    void (*run)(struct block *b, struct thread *t, const struct ptx_instruction *c);
+} opcodes[] = {
+    { "mov.u32", move },
+    { "mov.f32", move },
+    { "mul.lo.u32", multiply },
+    { "mul.lo.u64", multiply_64 },
+    { "mul.wide.u32", multiply_wide },
+    { "mad.lo.u32", multiply_add },
+    { "mad.lo.s32", multiply_add },
+    { "mad.wide.u32", multiply_add_wide },
+    { "add.u32", add },
+    { "add.s32", add },
+    { "add.s64", add_64 },
+    { "sub.u32", subtract },
+    { "sub.s32", subtract },
+    { "sub.s64", subtract_64 },
+    { "min.u32", minimum },
+    { "min.s32", minimum_signed },
+    { "max.s32", maximum_signed },
+    { "shl.b32", shift_left },
+    { "shl.b64", shift_left_64 },
+    { "shr.u32", shift_right },
+    { "shr.u64", shift_right_64 },
+    { "and.b32", and_bits },
+    { "and.b64", and_bits_64 },
+    { "or.b32", or_bits },
+    { "selp.u32", select },
+    { "setp.lt.u32", is_less },
+    { "setp.lt.and.u32", is_less_and },
+    { "setp.ge.u32", is_not_less },
+    { "setp.eq.u32", is_equal },
+    { "setp.ne.u32", is_unequal },
+    { "cvt.u64.u32", move },
+    { "cvt.u32.u64", move },
+    { "cvta.to.global.u64", same_64 },
+    { "fma.rn.f32", fused },
+    { "add.f32", add_floats },
+    { "max.NaN.f32", maximum },
+    { "min.NaN.f32", minimum_float },
+    { "bra", branch },
+    { "call.uni", call },
+    { "ret", come_back },
+    { "exit", leave },
+    { "bar.sync", wait_for_all },
+    { "fence.mbarrier_init.release.cluster", nothing },
+    { "fence.proxy.async", nothing },
+    { "createpolicy.fractional.L2::evict_first.b64", set_policy },
+    { "ld.param.u32", load_parameter },
+    { "ld.param.u64", load_parameter },
+    { "ld.shared.f32", load_shared },
+    { "ld.shared.u32", load_shared },
+    { "ld.shared.u64", load_shared_64 },
+    { "st.shared.u32", store_shared },
+    { "st.shared.u64", store_shared_64 },
+    { "ld.global.f32", load_global },
+    { "st.global.f32", store_global },
+    { "st.global.L2::cache_hint.f32", store_global },
+    { "mbarrier.init.shared.b64", barrier_init },
+    { "mbarrier.arrive.shared.b64", barrier_arrive },
+    { "mbarrier.expect_tx.relaxed.cta.shared.b64", barrier_expect },
+    { "mbarrier.arrive.expect_tx.shared.b64", barrier_arrive_expecting },
+    { "mbarrier.try_wait.parity.shared.b64", barrier_try },
+    { "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", copy_bulk },
+    { "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint",
+      copy_bulk },
+    { "cp.async.ca.shared.global", copy_word },
+    { "cp.async.mbarrier.arrive.noinc.shared.b64", arrive_after_words },
+};
+
+bool ptx_step(struct block *b, struct thread *t, const struct ptx_instruction *c)
+{
+    opcodes[c->opcode].run(b, t, c);
+    return opcodes[c->opcode].run != barrier_try || t->value[c->operand[0].index];
+}
+
+int ptx_opcode(const char *name)
+{
+    for (int i = 0; i < COUNT_OF(opcodes); i++)
+        if (strcmp(opcodes[i].name, name) == 0)
+            return i;
+    fail_msg("no instruction \"%s\"", name);
+    return -1;
+}

@@ -1,0 +1,102 @@
+/* The memory of the PTX machine, and what waits for it. */
+#include "ptx_block.h"
+
+#include "helpers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+char *ptx_shared_at(const struct block *b, uint64_t address, int64_t bytes)
+{
+    const int64_t at = (int64_t)(uint32_t)address - PTX_BASE;
+    assert_true(at >= 0 && at + bytes <= b->launch->shared_bytes);
+    assert_int_equal(at % (bytes < 16 ? bytes : 16), 0);
+    return b->shared + at;
+}
+
+static bool is_in(const struct ptx_memory *m, uint64_t address, int64_t bytes)
+{
+    const int64_t from = (int64_t)(address - (uint64_t)(uintptr_t)m->floats);
+    const int64_t size = (int64_t)sizeof(float);
+    for (int64_t i = from / (m->stride * size); i < m->count; i++) {
+        const int64_t begin = i * m->stride * size;
+        return from >= begin && from + bytes <= begin + m->length * size;
+    }
+    return false;
+}
+
+const void *ptx_input_at(const struct block *b, uint64_t address, int64_t bytes)
+{
+    struct ptx_memory whole = b->launch->in;
+    if (whole.stride == whole.length) {
+        whole.length = whole.stride *= whole.count;
+        whole.count = 1;
+    }
+    assert_true(is_in(&whole, address, bytes));
+    return (const void *)(uintptr_t)address;
+}
+
+float *ptx_float_at(const struct ptx_memory *m, uint64_t address)
+{
+    assert_true(is_in(m, address, sizeof(float)));
+    return (float *)(uintptr_t)address;
+}
+
+struct barrier *ptx_barrier_at(struct block *b, uint64_t address)
+{
+    ptx_shared_at(b, address, 8);
+    for (int i = 0; i < b->barrier_count; i++)
+        if (b->barriers[i].address == (int64_t)address)
+            return &b->barriers[i];
+    fail();
+    return NULL;
+}
+
+static void settle(struct barrier *barrier)
+{
+    if (barrier->pending || barrier->bytes)
+        return;
+    barrier->phase++;
+    barrier->pending = barrier->count;
+}
+
+void ptx_arrive(struct barrier *barrier)
+{
+    assert_true(barrier->pending > 0);
+    barrier->pending--;
+    settle(barrier);
+}
+
+void ptx_begin_copy(struct block *b, const struct copy *copy)
+{
+    if (copy->bytes)
+        memset(ptx_shared_at(b, (uint64_t)copy->to, copy->bytes), 0xff, (size_t)copy->bytes);
+    b->copies = realloc(b->copies, (size_t)(b->copy_count + 1) * sizeof *b->copies);
+    b->copies[b->copy_count++] = *copy;
+}
+
+static void end_copy(struct block *b, const struct copy *copy)
+{
+    struct barrier *barrier = &b->barriers[copy->barrier];
+    if (copy->bytes)
+        memcpy(ptx_shared_at(b, (uint64_t)copy->to, copy->bytes), copy->from, (size_t)copy->bytes);
+    if (copy->thread < 0) {
+        barrier->bytes -= copy->bytes;
+        settle(barrier);
+    } else if (!copy->bytes) {
+        ptx_arrive(barrier);
+    }
+}
+
+void ptx_end_copies(struct block *b, int barrier)
+{
+    int64_t left = 0;
+    for (int64_t i = 0; i < b->copy_count; i++) {
+        const struct copy copy = b->copies[i];
+        if (copy.barrier == barrier)
+            end_copy(b, &copy);
+        else
+            b->copies[left++] = copy;
+    }
+    b->copy_count = left;
+}
