@@ -9,15 +9,15 @@
 static const double instruction_bytes = 16;
 static const double stream_bytes = 2.6;      /* of code, in a clock, by one block alone */
 static const double two_stream_bytes = 3.8;  /* by two blocks together */
-static const double issue_share = 0.9;       /* of the four schedulers */
-static const double stage_instructions = 40; /* waits, and what brings another stage */
-static const double stage_clocks = 200;      /* until all warps are in step again */
-static const double first_clocks = 2000; /* a block's beginning, until its first copies are there */
+static const double issue_share = 0.82;      /* of the four schedulers */
+static const double stage_instructions = 20; /* waits, and what brings another stage */
+static const double stage_clocks = 150;      /* until all warps are in step again */
+static const double first_clocks = 1000; /* a block's beginning, until its first copies are there */
 static const double group_instructions = 8;  /* predicates of a group of positions */
 static const double filter_instructions = 5; /* sums cleared, finished and stored */
 static const double block_instructions = 200;
-static const double staging_share = 0.5; /* of the time of copies that nothing hides */
-static const double stage_bytes = 21;    /* copied in a clock, when all multiprocessors do */
+static const double staging_share = 0.05; /* of the time of copies that nothing hides */
+static const double stage_bytes = 21;     /* copied in a clock, when all multiprocessors do */
 static const double launch_us = 2.5;
 static const double dram_bytes_per_us = 4.0e6;
 
