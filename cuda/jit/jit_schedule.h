@@ -6,7 +6,7 @@
 #ifndef CSRCONV_JIT_SCHEDULE_H
 #define CSRCONV_JIT_SCHEDULE_H
 
-#include "jit_tiling.h"
+#include "jit_deal.h"
 
 /* sum[sum] += value * input */
 struct csrconv_jit_fma {
@@ -31,18 +31,6 @@ struct csrconv_jit_panel {
     int64_t
         *start; /* the first load of group p of stage s: [s * groups of positions + p]; the end */
 };
-
-/* Filters dealt to panels, so that all have about as many nonzeros: a list of its filters each. */
-struct csrconv_jit_deal {
-    int64_t panels;  /* of all groups */
-    int64_t *filter; /* panels * tiling->filters, ascending in each; -1: none */
-};
-
-csrconv_status csrconv_jit_deal_make(const struct csrconv_problem *problem,
-                                     const struct csrconv_jit_tiling *tiling,
-                                     struct csrconv_memory *memory, struct csrconv_jit_deal *deal);
-
-void csrconv_jit_deal_free(const struct csrconv_memory *memory, struct csrconv_jit_deal *deal);
 
 /* The panel of that number; csrconv_jit_panel_free also after a failure. */
 csrconv_status csrconv_jit_panel_make(const struct csrconv_problem *problem,
