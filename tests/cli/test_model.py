@@ -115,6 +115,11 @@ class Benching(Models):
         self.assertIn(" 4 nonzeros", self.succeed(*run).stdout.decode())
         folded = self.succeed(*run, "--fold-bn").stdout.decode()
         self.assertIn(" 2 nonzeros", folded)  # the first filter's scale is 0
+        nodes[1] = node("BatchNormalization", ["a", "s", "s", "s", "v"], ["y"], training_mode=1)
+        self.write("net.onnx", onnx(graph(
+            nodes, [tensor("w", [2, 2, 1, 1], [1, 2, 3, 4]), tensor("s", [2], [0, 2]),
+                    tensor("v", [2], [1, 4])], [value_info("x", INPUT)])))
+        self.assertIn(" 4 nonzeros", self.succeed(*run, "--fold-bn").stdout.decode())
 
     def test_a_verdict(self):
         self.write("net.onnx", onnx(graph(

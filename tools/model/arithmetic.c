@@ -2,7 +2,7 @@
 
 #include "complain.h"
 
-/* How many dimensions the shorter of two shapes lacks in front, where its sizes are taken as 1. */
+/* The size along an axis of the output: 1 along those that the shorter shape lacks in front. */
 static int64_t size_at(const struct tensor *t, int rank, int axis)
 {
     const int own = axis - (rank - t->rank);
