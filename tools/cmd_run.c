@@ -29,6 +29,7 @@ static const char help[] =
     "of a network:\n"
     "  --layer NAME          write the output of this node, or this value, instead\n"
     "  --repeat N            run N times; the time shown is the shortest (1)\n"
+    "  --fold-bn             fold a BatchNormalization behind a convolution into it\n"
     "  --device, --algo, --threads as below, for its convolutions\n"
     "\n"
     "of one layer:\n"

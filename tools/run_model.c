@@ -16,6 +16,7 @@ struct model_options {
     struct text_list models;
     const char *input, *output, *layer, *device, *algo;
     int64_t threads, repeat;
+    int folds;
 };
 
 static int parse(int argc, char **argv, struct model_options *o)
@@ -26,6 +27,7 @@ static int parse(int argc, char **argv, struct model_options *o)
         { .name = "layer", .kind = OPTION_TEXT, .value = &o->layer },
         { .name = "device", .kind = OPTION_TEXT, .value = &o->device },
         { .name = "algo", .kind = OPTION_TEXT, .value = &o->algo },
+        { .name = "fold-bn", .kind = OPTION_FLAG, .value = &o->folds },
         { .name = "threads", .kind = OPTION_WHOLE, .value = &o->threads, .least = 0, .most = 4096 },
         { .name = "repeat",
           .kind = OPTION_WHOLE,
@@ -89,9 +91,10 @@ static int run_on(const struct model_options *o, const struct model *model,
     struct inference_info info;
     struct tensor output = { 0 };
     csrconv_plan_options options;
+    const struct inference_request request = { o->layer, o->input, o->folds != 0, &options };
     int code = plan_options(o, &options);
     if (!code)
-        code = inference_create(model, o->layer, o->input, input, &options, &inference);
+        code = inference_create(model, &request, input, &inference);
     if (!code)
         code = repeat(inference, o->repeat, input, &output, &info);
     if (!code)
