@@ -57,6 +57,24 @@ class Reading(Models):
         (self.folder / "more" / "w.bin").unlink()
         self.assertEqual(self.weights_of("more/p.onnx")["w"], smallest_zeroed(WEIGHTS, 36))
 
+    def test_external_data_of_other_tensors(self):
+        """A type that is not looked at, and the indices of a sparse tensor, move in as well."""
+        int8 = 3
+        self.write("q.bin", b"..\1\2\3")
+        self.write("i.bin", struct.pack("<2q", 0, 8))
+        quantized = external("q", [3], int8, "q.bin", 2, 3)
+        nodes = [node("Conv", ["x", "w"], ["y"], "conv"), node("Odd", ["y", "q"], ["z"])]
+        weights = (part(1, tensor("w", [2], [1, 2])) + part(2, external("", [2], INT64, "i.bin")) +
+                   b"".join(number(3, d) for d in [1, 1, 3, 3]))
+        self.write("m.onnx", onnx(graph(nodes, [quantized], [value_info("x", [1, 1, 4, 4])],
+                                        sparses=[weights])))
+        self.prune("m.onnx", "p.onnx", "--sparsity", 0)
+        (self.folder / "q.bin").unlink()
+        (self.folder / "i.bin").unlink()
+        self.assertIn(part(9, b"\1\2\3"), self.read("p.onnx"))
+        self.assertNotIn(b".bin", self.read("p.onnx"))
+        self.assertIn("2 nonzeros of 9", self.info("p.onnx"))
+
     def test_external_data_elsewhere(self):
         self.write("secret.bin", pack(WEIGHTS))
         (self.folder / "in").mkdir()
