@@ -1,6 +1,7 @@
 #include "bench_parts.h"
 
 #include "complain.h"
+#include "format/tensor.h"
 #include "runner/machine.h"
 #include "selection.h"
 
@@ -178,12 +179,30 @@ static int prune_weights(const struct problem_point *point, float **dense,
     return status ? selection_complain(point->problem->name, status) : EXIT_DONE;
 }
 
+/* Input and output, each in the host's memory and in a copy for the algorithms. */
+static int check_memory(const struct problem_point *point)
+{
+    const csrconv_geometry *const g = &point->geometry;
+    int64_t height, width;
+    if (csrconv_output_size(g, &height, &width))
+        return EXIT_DONE; /* the plan will say what is wrong */
+    const double image = (double)g->channels * (double)g->height * (double)g->width +
+                         (double)g->filters * (double)height * (double)width;
+    const double floats = 2.0 * (double)g->batch * image;
+    if (floats < (double)tensor_memory())
+        return EXIT_DONE;
+    return complain(EXIT_REFUSED, "memory", "the activations need %.3g GB",
+                    floats * sizeof(float) * 1e-9);
+}
+
 static int set_up(struct bench *b, float **dense)
 {
     const struct bench_request *request = b->request;
     struct workload_options options = { .seed = request->seed, .sparsity = b->point->sparsity };
     char pattern[WORKLOAD_PATTERN_SIZE];
     int code;
+    if ((code = check_memory(b->point)))
+        return code;
     problem_format(&b->point->geometry, b->descriptor);
     b->count = selection_count() + length_of(request->variants);
     if (b->point->problem->weights) {
@@ -206,11 +225,11 @@ static int set_up(struct bench *b, float **dense)
 }
 
 /* A failure of this point; what comes after it may still be measured. */
-static int fail_point(const struct problem_point *point, struct bench_count *count)
+static int fail_point(const struct problem_point *point, int64_t *count)
 {
     fprintf(stderr, "warning: %s: %s\n", point->problem->name, complaint());
     complain_clear();
-    count->failed++;
+    ++*count;
     return EXIT_DONE;
 }
 
@@ -233,5 +252,7 @@ int bench_point(const struct bench_request *request, const struct problem_point 
     stage_free(&b.stage);
     reference_free(&b.reference);
     workload_free(&b.workload);
-    return code == EXIT_WRONG ? fail_point(point, count) : code;
+    return code == EXIT_WRONG     ? fail_point(point, &count->failed)
+           : code == EXIT_REFUSED ? fail_point(point, &count->idle)
+                                  : code;
 }

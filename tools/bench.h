@@ -28,8 +28,8 @@ struct bench_count {
 
 /*
  * Returns an exit_code, having complained, if the point's input is bad. One that cannot be set up,
- * for want of memory or because the GPU has failed, is a warning and a failure in the count: what
- * was measured before is not lost.
+ * for want of memory or because the GPU has failed, is a warning and counts as failed, or as idle
+ * if the machine could never hold it: what was measured before is not lost.
  */
 int bench_point(const struct bench_request *request, const struct problem_point *point,
                 struct report *report, struct bench_count *count);

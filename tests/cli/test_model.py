@@ -88,6 +88,10 @@ class Reading(Models):
         for location, what in cases:
             self.write("in/m.onnx", conv_model([external("w", DIMS, FLOAT, location)], dims=INPUT))
             self.fail_with(2, "in/m.onnx: its external data in", what, "info", "in/m.onnx")
+        with open(self.folder / "in" / "large.bin", "wb") as file:
+            file.truncate(1 << 42)  # takes no room on the disk
+        self.write("in/m.onnx", conv_model([external("w", DIMS, FLOAT, "large.bin", 0, 288)]))
+        self.fail_with(2, "in/m.onnx", "larger than the memory", "info", "in/m.onnx")
         self.write("in/short.bin", b"1234")
         self.write("in/m.onnx", conv_model([external("w", DIMS, FLOAT, "short.bin", 2, 288)]))
         self.fail_with(2, "in/m.onnx", "beyond the end of short.bin", "info", "in/m.onnx")
@@ -156,6 +160,12 @@ class Benching(Models):
         self.fail_with(2, "list.txt", "@FILE", "bench", "list.txt")
         self.write("m.onnx", onnx(graph([node("Relu", ["x"], ["y"])], (), [value_info("x", [1])])))
         self.fail_with(2, "m.onnx", "no convolution", "bench", "m.onnx")
+        self.write("m.onnx", conv_model([tensor("w", DIMS, WEIGHTS)], dims=(1 << 40, 2, 8, 8)))
+        done = self.fail_with(3, "bench", "nothing ran for 1 of the points", "bench", "m.onnx",
+                              "--algo", "direct", "--device", "cpu")
+        self.assertRegex(done.stderr, r"warning: m:conv: memory: the activations need \S+ GB\n")
+        self.assertIn("direct", self.succeed("bench", "m.onnx", "--algo", "direct", "--device",
+                                             "cpu", "--batch", 1).stdout.decode())
         self.fail_with(2, "--fold-bn", "MODEL", "bench", "--fold-bn", "--network", "alexnet")
 
 

@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What is known of the graph while the steps are made. */
 struct making {
@@ -37,15 +36,13 @@ static int follow_shapes(struct making *making, const struct tensor *input)
                                          &making->convolutions);
 }
 
-/* Neither empty nor larger than the machine's memory, which would be granted, and the process
- * killed when it writes there. */
+/* Neither empty nor larger than the machine's memory. */
 static bool fits_memory(const struct tensor *tensor)
 {
-    const int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     for (int i = 0; i < tensor->rank; i++)
         if (tensor->dims[i] < 1)
             return false;
-    return tensor_count(tensor) / (page / (int64_t)sizeof(float)) < pages;
+    return tensor_count(tensor) < tensor_memory();
 }
 
 static int settle_shape(const struct making *making, size_t value)
