@@ -26,6 +26,7 @@ static struct measurement measurement_of_point(const struct bench *b, const stru
         .problem = b->descriptor,
         .batch = w->geometry.batch,
         .sparsity = w->sparsity,
+        .asked = b->point->asked,
         .nnz = w->nonzeros,
         .pattern = w->pattern,
         .algorithm = trial->algorithm.name,

@@ -1,5 +1,6 @@
 """Model files in every form, what bench makes of them, and files that lie."""
 import pathlib
+import re
 import resource
 import struct
 import sys
@@ -152,6 +153,23 @@ class Benching(Models):
         shown = self.succeed("bench", "net.onnx", "--algo", "direct,openblas", "--device",
                              "cpu").stdout.decode()
         self.assertRegex(shown, r"\nverdict: sparse is faster on \d of 2 convolutions")
+
+    def test_a_verdict_for_every_sparsity(self):
+        """Whole weights do not meet it to the digit, and a layer may have more zeros already."""
+        few = [float(i % 9 == 0) for i in range(72)]
+        self.write("net.onnx", onnx(graph(
+            [node("Conv", ["x", "w"], ["a"], "one"), node("Conv", ["x", "v"], ["b"], "two"),
+             node("Conv", ["x", "u"], ["c"], "three")],
+            [tensor("w", DIMS, WEIGHTS), tensor("v", [1, 2, 1, 5], [1.0] * 10),
+             tensor("u", DIMS, few)], [value_info("x", INPUT)])))
+        if not self.has_algorithm("openblas"):
+            self.skipTest("this build has no dense peer")
+        shown = self.succeed("bench", "net.onnx", "--algo", "direct,openblas", "--device", "cpu",
+                             "--sparsity", "0.25,0.55,0.95").stdout.decode()
+        for percent in (25, 55, 95):
+            self.assertEqual(len(re.findall(rf"\n3 layers, .*, {percent} %\n", shown)), 1, shown)
+            self.assertEqual(len(re.findall(
+                rf"\nverdict at {percent} %, batch 1: sparse is faster on \d of 3 ", shown)), 1)
 
     def test_what_cannot_be_benched(self):
         self.write("m.safetensors", safetensors({"w": ("F32", DIMS, pack(WEIGHTS))}))

@@ -13,6 +13,8 @@ struct measurement {
     const char *problem; /* its descriptor */
     int64_t batch;
     double sparsity;
+    double
+        asked; /* no column: the sparsity that these weights were to have; 0: none was asked for */
     int64_t nnz;
     const char *pattern; /* a file's digest, or generator and seed */
     const char *algorithm;
