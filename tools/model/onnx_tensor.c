@@ -221,36 +221,44 @@ static int read_places(const struct onnx_reader *reader, const struct model_tens
     return EXIT_DONE;
 }
 
-int onnx_read_sparse(struct onnx_reader *reader, struct model_span span, struct model_tensor *out)
+/* One of the two tensors that a sparse one is made of. */
+static int read_part(struct onnx_reader *reader, struct wire message, uint32_t number,
+                     const char *what, struct model_tensor *out)
 {
-    struct model_tensor indices = { 0 };
     struct wire_field field;
-    struct wire message, parts;
-    int code = onnx_message(reader, span, "a sparse tensor", &message);
-    parts = message;
-    if (!code && !wire_find(&parts, ONNX_SPARSE_VALUES, WIRE_BYTES, &field))
-        code = complain(EXIT_BAD, reader->model->path, "a sparse tensor has no values");
-    if (!code)
-        code = onnx_read_tensor(reader, field.bytes, out);
-    parts = message;
-    if (!code && !wire_find(&parts, ONNX_SPARSE_INDICES, WIRE_BYTES, &field))
-        code =
-            complain(EXIT_BAD, reader->model->path, "sparse tensor %s has no indices", out->name);
-    if (!code)
-        code = onnx_read_tensor(reader, field.bytes, &indices);
-    if (code)
-        return code;
+    if (!wire_find(&message, number, WIRE_BYTES, &field))
+        return complain(EXIT_BAD, reader->model->path, "a sparse tensor has no %s", what);
+    return onnx_read_tensor(reader, field.bytes, out);
+}
+
+/* The shape of the whole, of which *out has the values so far. */
+static int read_sparse_shape(struct onnx_reader *reader, struct wire message,
+                             struct model_tensor *out)
+{
     if (!model_is_float(out))
         return complain(EXIT_BAD, reader->model->path, "sparse tensor %s is not of floats",
                         out->name);
+    out->rank = 0;
+    const int code =
+        read_dims(reader, wire_numbers_of(message, ONNX_SPARSE_DIMS, WIRE_VARINT), out);
+    if (!code && out->rank == 0)
+        return complain(EXIT_BAD, reader->model->path, "sparse tensor %s has no dimensions",
+                        out->name);
+    return code ? code : model_allow(reader->model, out, &reader->expanded);
+}
+
+int onnx_read_sparse(struct onnx_reader *reader, struct model_span span, struct model_tensor *out)
+{
+    struct model_tensor indices = { 0 };
+    struct wire message;
+    int code = onnx_message(reader, span, "a sparse tensor", &message);
+    if (!code)
+        code = read_part(reader, message, ONNX_SPARSE_VALUES, "values", out);
+    if (!code)
+        code = read_part(reader, message, ONNX_SPARSE_INDICES, "indices", &indices);
+    if (!code)
+        code = read_sparse_shape(reader, message, out);
     out->span = span;
     out->is_external = out->is_external || indices.is_external;
-    out->rank = 0;
-    code = read_dims(reader, wire_numbers_of(message, ONNX_SPARSE_DIMS, WIRE_VARINT), out);
-    if (!code && out->rank == 0)
-        code = complain(EXIT_BAD, reader->model->path, "sparse tensor %s has no dimensions",
-                        out->name);
-    if (!code)
-        code = model_allow(reader->model, out, &reader->expanded);
     return code ? code : read_places(reader, &indices, out);
 }
