@@ -171,6 +171,11 @@ class Graphs(support.Case):
         self.save([node("Relu", ["x"], ["a"]), node("Mul", ["a", "a"], ["y"])])
         self.assertEqual(self.run_graph()[1], [max(v, 0.0) ** 2 for v in flat(self.x)])
 
+    def test_a_sum(self):
+        """An input that is left out, which only an odd file has, adds nothing."""
+        self.save([node("Sum", ["x", "", "b", "x"], ["y"])], [tensor("b", [1], [5.0])])
+        self.assertEqual(self.run_graph()[1], [2 * v + 5 for v in flat(self.x)])
+
     def test_a_shape_that_the_graph_computes(self):
         self.save([node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["n"], axis=0),
                    node("Unsqueeze", ["n", "axes"], ["first"]),
