@@ -278,7 +278,9 @@ csrconv_status csrconv_split_prepare_as(const struct csrconv_problem *problem,
     s->tiling = *tiling;
     s->filter_tiles = problem->shape.g.groups * t->filter_tiles;
     s->has_pass = t->stages > 1 && tiling->adder == CSRCONV_ADD_IN_PASS;
-    s->kernel = s->has_pass ? kernel_of<IN_PASS>(k->pixels) : kernel_of<IN_CLUSTER>(k->pixels);
+    s->kernel = t->stages == 1 ? kernel_of<ALONE>(k->pixels)
+                : s->has_pass  ? kernel_of<IN_PASS>(k->pixels)
+                               : kernel_of<IN_CLUSTER>(k->pixels);
     if ((status = upload_lists(problem, memory, s)) ||
         (status = upload_tables(problem, memory, s)) || (status = can_start_early(problem, s)))
         return status;

@@ -8,12 +8,12 @@
 #include "split_args.cuh"
 #include "stage_ring.cuh"
 
-enum split_adding { IN_CLUSTER, IN_PASS };
+enum split_adding { ALONE, IN_CLUSTER, IN_PASS };
 
 /*
  * What the blocks of a cluster give one another: asynchronous stores into the other's shared
  * memory, which count the bytes at its barrier. A fence at the cluster's own barrier would cost
- * more than the sums. A GPU without clusters has blocks by themselves, each with its one chunk.
+ * more than the sums. Where there are no clusters, no kernel that does this is launched.
  */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 /* By all threads: this block's barrier waits for `bytes`. Others must know before they give. */
@@ -77,14 +77,12 @@ static __device__ __forceinline__ void wait_for_cluster()
 {
 }
 
-static __device__ __forceinline__ void give_to(uint64_t *, float4 *to, int, const float4 &x)
+static __device__ __forceinline__ void give_to(uint64_t *, float4 *, int, const float4 &)
 {
-    *to = x;
 }
 
 static __device__ __forceinline__ void wait_for_given(uint64_t *)
 {
-    __syncthreads();
 }
 
 static __device__ __forceinline__ void let_next_begin()
@@ -131,68 +129,87 @@ static __device__ __forceinline__ void give(const split_args &a, int chunk, int 
         const int unit = row * UNITS + g, turn = csrconv_divide(a.by_chunks, unit);
         if (WAY == IN_PASS)
             a.partial[(block * a.units + unit) * WARP + lane] = unit_of(sums, g);
+        else if (WAY == ALONE)
+            given.units[unit * WARP + lane] = unit_of(sums, g);
         else
             give_to(given.barrier, given.units + (chunk * a.share + turn) * WARP + lane,
                     unit - turn * a.chunks, unit_of(sums, g));
     }
 }
 
-/* One of the 128 sums of a unit: which of a lane's four, and the lane. */
-struct unit_sum {
-    int unit, quarter, lane;
+enum { UNIT_SUMS = static_cast<int>(UNIT) * static_cast<int>(WARP) };
+
+/* Where a sum goes, -1 for nowhere, and its filter's bias. */
+struct target {
+    int64_t to;
+    float bias;
 };
 
-/* Sums that neighbouring threads finish belong to neighbouring outputs. */
-static __device__ __forceinline__ unit_sum sum_at(int i)
+/* Of a unit's i-th sum; outputs has where the words of the tile go. */
+static __device__ __forceinline__ target target_of(const split_args &a, const split_place &b,
+                                                   const int4 *list, const int32_t *outputs,
+                                                   int unit, int i)
 {
-    return unit_sum{ i / (UNIT * WARP), i / WARP % UNIT, i % WARP };
-}
-
-/* Where the sum lies among the floats of its unit. */
-static __device__ __forceinline__ int float_of(const unit_sum &at)
-{
-    return at.lane * UNIT + at.quarter;
-}
-
-/* Finishes and stores a sum; outputs has where the words of the tile go. */
-static __device__ __forceinline__ void store_sum(const split_args &a, const split_place &b,
-                                                 const int4 *list, const int32_t *outputs,
-                                                 const unit_sum &at, float sum)
-{
-    const int g = at.unit & ((1 << a.unit_shift) - 1), row = at.unit >> a.unit_shift;
+    const int g = unit & ((1 << a.unit_shift) - 1), row = unit >> a.unit_shift;
     const int place = row & ((1 << a.place_shift) - 1), pixel_way = row >> a.place_shift;
-    const int pixel = g * UNIT + at.quarter;
-    const int filter = filter_of(a, list, place);
+    const int pixel = g * UNIT + i % UNIT, lane = i / UNIT;
+    const int filter = unit < a.units ? filter_of(a, list, place) : -1;
+    target t = { -1, 0.0F };
     if (pixel >= a.pixels || filter < 0)
-        return;
-    const int output = outputs[(pixel_way * a.pixels + pixel) * WARP + at.lane];
-    if (output < 0 || output >= (a.n - b.image) * a.out_stride)
-        return; /* nowhere, or in an image that is not there */
-    const int64_t to = b.image * a.out_stride + filter * a.out_plane + output;
-    sum += bias_of(a, list, place);
-    if (a.epilogue.residual)
-        sum += __ldg(a.epilogue.residual + to);
-    a.out[to] = csrconv::clamp(sum, a.epilogue.lo, a.epilogue.hi);
+        return t;
+    const int output = outputs[(pixel_way * a.pixels + pixel) * WARP + lane];
+    if (output >= 0 && output < (a.n - b.image) * a.out_stride) /* an image that is there */
+        t.to = b.image * a.out_stride + filter * a.out_plane + output;
+    t.bias = bias_of(a, list, place);
+    return t;
 }
 
-/* The block's share of its tile's outputs, from what all blocks of the cluster gave. */
+static __device__ __forceinline__ void store_sum(const split_args &a, const target &t, float sum)
+{
+    if (t.to < 0)
+        return;
+    sum += t.bias;
+    if (a.epilogue.residual)
+        sum += __ldg(a.epilogue.residual + t.to);
+    a.out[t.to] = csrconv::clamp(sum, a.epilogue.lo, a.epilogue.hi);
+}
+
+/* The sums of all chunks, in their order, `step` floats apart. */
+static __device__ __forceinline__ float add_up(const float *from, int step, int chunks)
+{
+    float x[CSRCONV_MOST_CHUNKS];
+#pragma unroll
+    for (int i = 0; i < CSRCONV_MOST_CHUNKS; i++, from += step)
+        x[i] = i < chunks ? *from : 0.0F;
+    float sum = x[0];
+#pragma unroll
+    for (int i = 1; i < CSRCONV_MOST_CHUNKS; i++)
+        sum = i < chunks ? sum + x[i] : sum;
+    return sum;
+}
+
+/*
+ * The block's share of its tile's outputs, from what all blocks of the cluster give. Where they go
+ * is worked out before that is waited for.
+ */
+template <split_adding WAY>
 static __device__ __forceinline__ void add_given(const split_args &a, const split_place &b,
                                                  const int4 *list, const int32_t *outputs,
-                                                 const float *given)
+                                                 const gift &given)
 {
-    const int step = a.share * UNIT * WARP; /* from what a chunk gave to the next's */
+    const int step = a.share * UNIT_SUMS; /* from what a chunk gave to the next's */
+    const float *sums = reinterpret_cast<const float *>(given.units);
+    int i = threadIdx.x;
+    target t = target_of(a, b, list, outputs, i / UNIT_SUMS * a.chunks + b.chunk, i % UNIT_SUMS);
+    if (WAY == ALONE)
+        __syncthreads();
+    else
+        wait_for_given(given.barrier);
 #pragma unroll 1
-    for (int i = threadIdx.x; i < step; i += blockDim.x) {
-        unit_sum at = sum_at(i);
-        const float *from = given + at.unit * UNIT * WARP + float_of(at);
-        float sum = *from;
-        at.unit = at.unit * a.chunks + b.chunk;
-        if (at.unit >= a.units)
-            return;
-#pragma unroll 1
-        for (int chunk = 1; chunk < a.chunks; chunk++)
-            sum += *(from += step);
-        store_sum(a, b, list, outputs, at, sum);
+    while (i < step) {
+        store_sum(a, t, add_up(sums + i, step, a.chunks));
+        i += blockDim.x;
+        t = target_of(a, b, list, outputs, i / UNIT_SUMS * a.chunks + b.chunk, i % UNIT_SUMS);
     }
 }
 

@@ -75,18 +75,15 @@ static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS, 1)
     if (WAY == IN_CLUSTER)
         wait_for_cluster();
     walk<PIXELS, WAY>(a, b.chunk, list, stage, given);
-    if (WAY == IN_CLUSTER) {
-        wait_for_given(given.barrier);
-        add_given(a, b, list, reinterpret_cast<const int32_t *>(outputs),
-                  reinterpret_cast<const float *>(given.units));
-    }
+    if (WAY != IN_PASS)
+        add_given<WAY>(a, b, list, reinterpret_cast<const int32_t *>(outputs), given);
 }
 
 /* The second kernel: a block for each tile. */
 static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS)
     add_chunks(const __grid_constant__ split_args a)
 {
-    const int step = a.units * UNIT * WARP;
+    const int step = a.units * UNIT_SUMS;
     const int64_t tile = static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x;
     const float *partial = reinterpret_cast<const float *>(a.partial) + tile * a.chunks * step;
     const split_place b = place_of(a, 1);
@@ -96,13 +93,8 @@ static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS)
     wait_for_previous();
 #pragma unroll 1
     for (int i = threadIdx.x; i < step; i += blockDim.x) {
-        const unit_sum at = sum_at(i);
-        const float *from = partial + at.unit * UNIT * WARP + float_of(at);
-        float sum = *from;
-#pragma unroll 4
-        for (int chunk = 1; chunk < a.chunks; chunk++)
-            sum += *(from += step);
-        store_sum(a, b, list, outputs, at, sum);
+        const target t = target_of(a, b, list, outputs, i / UNIT_SUMS, i % UNIT_SUMS);
+        store_sum(a, t, add_up(partial + i, step, a.chunks));
     }
 }
 
