@@ -346,8 +346,10 @@ static csrconv_status run_part(const split *s, const split_args &a, int64_t tile
                t->shared_bytes, s->has_pass ? 1 : t->stages, stream, a);
     if (status || !s->has_pass)
         return status;
-    return launch(s, add_chunks, dim3(static_cast<unsigned>(tiles), rows), CSRCONV_SPLIT_THREADS, 0,
-                  1, stream, a);
+    const int64_t parts = (csrconv_split_units(t) * WARP - 1) / CSRCONV_ADDING_THREADS + 1;
+    return launch(s, add_chunks,
+                  dim3(static_cast<unsigned>(tiles), rows, static_cast<unsigned>(parts)),
+                  CSRCONV_ADDING_THREADS, 0, 1, stream, a);
 }
 
 static int64_t smaller(int64_t a, int64_t b)

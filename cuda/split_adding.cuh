@@ -137,54 +137,68 @@ static __device__ __forceinline__ void give(const split_args &a, int chunk, int 
     }
 }
 
-enum { UNIT_SUMS = static_cast<int>(UNIT) * static_cast<int>(WARP) };
-
-/* Where a sum goes, -1 for nowhere, and its filter's bias. */
+/* Where the four sums of a lane's unit go, and their filter's bias. */
 struct target {
-    int64_t to;
+    int64_t first;    /* output of the tile's first image and the filter's plane */
+    int output[UNIT]; /* counted from there; -1: nowhere */
     float bias;
 };
 
-/* Of a unit's i-th sum; outputs has where the words of the tile go. */
+/* outputs has where the words of the tile go. */
 static __device__ __forceinline__ target target_of(const split_args &a, const split_place &b,
                                                    const int4 *list, const int32_t *outputs,
-                                                   int unit, int i)
+                                                   int unit, int lane)
 {
     const int g = unit & ((1 << a.unit_shift) - 1), row = unit >> a.unit_shift;
     const int place = row & ((1 << a.place_shift) - 1), pixel_way = row >> a.place_shift;
-    const int pixel = g * UNIT + i % UNIT, lane = i / UNIT;
     const int filter = unit < a.units ? filter_of(a, list, place) : -1;
-    target t = { -1, 0.0F };
-    if (pixel >= a.pixels || filter < 0)
-        return t;
-    const int output = outputs[(pixel_way * a.pixels + pixel) * WARP + lane];
-    if (output >= 0 && output < (a.n - b.image) * a.out_stride) /* an image that is there */
-        t.to = b.image * a.out_stride + filter * a.out_plane + output;
-    t.bias = bias_of(a, list, place);
+    const int pixels = filter < 0 ? 0 : a.pixels - g * UNIT;
+    const int64_t end = (a.n - b.image) * a.out_stride; /* of the images that are there */
+    target t = { b.image * a.out_stride + filter * a.out_plane, {}, 0.0F };
+    outputs += (pixel_way * a.pixels + g * UNIT) * WARP + lane;
+#pragma unroll
+    for (int i = 0; i < UNIT; i++) {
+        t.output[i] = i < pixels ? outputs[i * WARP] : -1;
+        t.output[i] = t.output[i] < end ? t.output[i] : -1;
+    }
+    if (filter >= 0)
+        t.bias = bias_of(a, list, place);
     return t;
 }
 
-static __device__ __forceinline__ void store_sum(const split_args &a, const target &t, float sum)
+static __device__ __forceinline__ void store_sums(const split_args &a, const target &t,
+                                                  const float4 &sums)
 {
-    if (t.to < 0)
-        return;
-    sum += t.bias;
-    if (a.epilogue.residual)
-        sum += __ldg(a.epilogue.residual + t.to);
-    a.out[t.to] = csrconv::clamp(sum, a.epilogue.lo, a.epilogue.hi);
+    const float x[UNIT] = { sums.x, sums.y, sums.z, sums.w };
+#pragma unroll
+    for (int i = 0; i < UNIT; i++) {
+        const int64_t to = t.first + t.output[i];
+        float y = x[i] + t.bias;
+        if (t.output[i] < 0)
+            continue;
+        if (a.epilogue.residual)
+            y += __ldg(a.epilogue.residual + to);
+        a.out[to] = csrconv::clamp(y, a.epilogue.lo, a.epilogue.hi);
+    }
 }
 
-/* The sums of all chunks, in their order, `step` floats apart. */
-static __device__ __forceinline__ float add_up(const float *from, int step, int chunks)
+/* The sums of all chunks, in their order, `step` units apart. */
+static __device__ __forceinline__ float4 add_up(const float4 *from, int step, int chunks)
 {
-    float x[CSRCONV_MOST_CHUNKS];
+    float4 x[CSRCONV_MOST_CHUNKS];
 #pragma unroll
     for (int i = 0; i < CSRCONV_MOST_CHUNKS; i++, from += step)
-        x[i] = i < chunks ? *from : 0.0F;
-    float sum = x[0];
+        x[i] = i < chunks ? *from : float4{ 0.0F, 0.0F, 0.0F, 0.0F };
+    float4 sum = x[0];
 #pragma unroll
-    for (int i = 1; i < CSRCONV_MOST_CHUNKS; i++)
-        sum = i < chunks ? sum + x[i] : sum;
+    for (int i = 1; i < CSRCONV_MOST_CHUNKS; i++) {
+        if (i >= chunks)
+            continue;
+        sum.x += x[i].x;
+        sum.y += x[i].y;
+        sum.z += x[i].z;
+        sum.w += x[i].w;
+    }
     return sum;
 }
 
@@ -197,19 +211,19 @@ static __device__ __forceinline__ void add_given(const split_args &a, const spli
                                                  const int4 *list, const int32_t *outputs,
                                                  const gift &given)
 {
-    const int step = a.share * UNIT_SUMS; /* from what a chunk gave to the next's */
-    const float *sums = reinterpret_cast<const float *>(given.units);
+    const int step = a.share * WARP; /* from what a chunk gave to the next's */
+    const int lane = threadIdx.x % WARP;
     int i = threadIdx.x;
-    target t = target_of(a, b, list, outputs, i / UNIT_SUMS * a.chunks + b.chunk, i % UNIT_SUMS);
+    target t = target_of(a, b, list, outputs, i / WARP * a.chunks + b.chunk, lane);
     if (WAY == ALONE)
         __syncthreads();
     else
         wait_for_given(given.barrier);
 #pragma unroll 1
     while (i < step) {
-        store_sum(a, t, add_up(sums + i, step, a.chunks));
+        store_sums(a, t, add_up(given.units + i, step, a.chunks));
         i += blockDim.x;
-        t = target_of(a, b, list, outputs, i / UNIT_SUMS * a.chunks + b.chunk, i % UNIT_SUMS);
+        t = target_of(a, b, list, outputs, i / WARP * a.chunks + b.chunk, lane);
     }
 }
 

@@ -79,23 +79,22 @@ static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS, 1)
         add_given<WAY>(a, b, list, reinterpret_cast<const int32_t *>(outputs), given);
 }
 
-/* The second kernel: a block for each tile. */
-static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS)
+/* The second kernel: blocks in z share a tile. */
+static __global__ void __launch_bounds__(CSRCONV_ADDING_THREADS)
     add_chunks(const __grid_constant__ split_args a)
 {
-    const int step = a.units * UNIT_SUMS;
+    const int step = a.units * WARP, lane = threadIdx.x % WARP;
     const int64_t tile = static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x;
-    const float *partial = reinterpret_cast<const float *>(a.partial) + tile * a.chunks * step;
+    const float4 *partial = a.partial + tile * a.chunks * step;
     const split_place b = place_of(a, 1);
     const int4 *list = list_of(a, b);
     const int32_t *outputs = a.outputs + static_cast<int64_t>(b.tile) * a.words;
     let_next_begin();
     wait_for_previous();
-#pragma unroll 1
-    for (int i = threadIdx.x; i < step; i += blockDim.x) {
-        const target t = target_of(a, b, list, outputs, i / UNIT_SUMS, i % UNIT_SUMS);
-        store_sum(a, t, add_up(partial + i, step, a.chunks));
-    }
+    for (int i = static_cast<int>(blockIdx.z * blockDim.x + threadIdx.x); i < step;
+         i += static_cast<int>(gridDim.z * blockDim.x))
+        store_sums(a, target_of(a, b, list, outputs, i / WARP, lane),
+                   add_up(partial + i, step, a.chunks));
 }
 
 #endif
