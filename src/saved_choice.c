@@ -51,7 +51,7 @@ static csrconv_status write_device(const struct csrconv_problem *problem, char t
     if (problem->device == CSRCONV_DEVICE_CUDA)
         return csrconv_cuda_model(text, PART_BYTES);
     csrconv_cpu_name(name);
-    snprintf(text, PART_BYTES, "%s, %d threads", name, problem->team.threads);
+    snprintf(text, PART_BYTES, "%s, threads %d", name, problem->team.threads);
     return CSRCONV_OK;
 }
 

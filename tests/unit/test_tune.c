@@ -280,7 +280,7 @@ static void a_choice_for_something_else_is_refused(void **state)
     refuse(f, CSRCONV_NOT_SUPPORTED, "another geometry or epilogue");
     f->options.epilogue.bias = NULL;
     f->options.threads = 3;
-    refuse(f, CSRCONV_NOT_SUPPORTED, "3 threads");
+    refuse(f, CSRCONV_NOT_SUPPORTED, "threads 3");
     f->options.threads = 2;
     assert_non_null(dense);
     dense[7] = 1.0F;
