@@ -2,7 +2,6 @@
 
 #include "status.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,7 +33,7 @@ static void consider(const struct csrconv_problem *problem, const struct csrconv
                      struct csrconv_considered *entry)
 {
     entry->algorithm = a;
-    entry->estimate_us = 0.0;
+    entry->estimate_us = entry->measured_us = 0.0;
     entry->reason[0] = '\0';
     entry->status = CSRCONV_OK;
     if (a->info.device != problem->device)
@@ -49,13 +48,12 @@ static void consider(const struct csrconv_problem *problem, const struct csrconv
         entry->estimate_us = a->estimate(a, problem);
 }
 
-static bool is_wildcard(const char *name)
+bool csrconv_is_wildcard(const char *name)
 {
     return strcmp(name, "auto") == 0 || strcmp(name, "any") == 0;
 }
 
-/* Whether `name` lets this entry be taken at all. */
-static bool is_eligible(const struct csrconv_considered *entry, const char *name)
+bool csrconv_is_eligible(const struct csrconv_considered *entry, const char *name)
 {
     if (entry->status)
         return false;
@@ -66,12 +64,18 @@ static bool is_eligible(const struct csrconv_considered *entry, const char *name
     return strcmp(entry->algorithm->info.name, name) == 0;
 }
 
+/* A tuned plan has measured all that it may take. */
+static double us_of(const struct csrconv_considered *entry)
+{
+    return entry->measured_us > 0.0 ? entry->measured_us : entry->estimate_us;
+}
+
 static int fastest(const struct csrconv_choice *choice, const char *name)
 {
     int best = -1;
     for (int i = 0; i < choice->count; i++)
-        if (is_eligible(&choice->considered[i], name) &&
-            (best < 0 || choice->considered[i].estimate_us < choice->considered[best].estimate_us))
+        if (csrconv_is_eligible(&choice->considered[i], name) &&
+            (best < 0 || us_of(&choice->considered[i]) < us_of(&choice->considered[best])))
             best = i;
     return best;
 }
@@ -90,37 +94,44 @@ static csrconv_status nothing_runs(const struct csrconv_choice *choice, const ch
     return csrconv_fail(CSRCONV_NOT_SUPPORTED, "no algorithm runs this problem");
 }
 
-/* Words why each entry was taken or not. */
-static void explain(struct csrconv_choice *choice, const char *name)
+/* Why the chosen one was. */
+static void explain_chosen(struct csrconv_considered *best, const struct csrconv_wish *wish)
 {
-    const struct csrconv_considered *best = &choice->considered[choice->chosen];
-    for (int i = 0; i < choice->count; i++) {
-        struct csrconv_considered *entry = &choice->considered[i];
-        char *reason = entry->reason;
-        if (entry->status)
-            continue;
-        if (i == choice->chosen && is_wildcard(name))
-            snprintf(reason, sizeof entry->reason,
-                     "fastest of those that run, by estimate: %.4g us", entry->estimate_us);
-        else if (i == choice->chosen)
-            snprintf(reason, sizeof entry->reason, "asked for by name");
-        else if (is_eligible(entry, name))
-            snprintf(reason, sizeof entry->reason, "estimated %.4g us, %s %.4g us",
-                     entry->estimate_us, best->algorithm->info.name, best->estimate_us);
-        else if (is_wildcard(name))
-            snprintf(reason, sizeof entry->reason, "a peer: only \"any\" or its name takes it");
-        else
-            snprintf(reason, sizeof entry->reason, "%s was asked for by name", name);
-    }
-    choice->reason = best->reason;
+    char *reason = best->reason;
+    if (wish->is_saved)
+        snprintf(reason, sizeof best->reason, "the saved choice");
+    else if (!csrconv_is_wildcard(wish->name))
+        snprintf(reason, sizeof best->reason, "asked for by name");
+    else if (best->measured_us > 0.0)
+        snprintf(reason, sizeof best->reason,
+                 "fastest of those that run, measured: %.4g us, estimated %.4g us",
+                 best->measured_us, best->estimate_us);
+    else
+        snprintf(reason, sizeof best->reason, "fastest of those that run, by estimate: %.4g us",
+                 best->estimate_us);
 }
 
-csrconv_status csrconv_choose(const struct csrconv_problem *problem, const char *name,
-                              const csrconv_algorithm *const *peers, struct csrconv_memory *memory,
-                              struct csrconv_choice *choice)
+/* Why another one was not. */
+static void explain_other(struct csrconv_considered *entry, const struct csrconv_considered *best,
+                          const struct csrconv_wish *wish)
+{
+    char *reason = entry->reason;
+    if (csrconv_is_eligible(entry, wish->name))
+        snprintf(reason, sizeof entry->reason, "%s %.4g us, %s %.4g us",
+                 entry->measured_us > 0.0 ? "measured" : "estimated", us_of(entry),
+                 best->algorithm->info.name, us_of(best));
+    else if (csrconv_is_wildcard(wish->name))
+        snprintf(reason, sizeof entry->reason, "a peer: only \"any\" or its name takes it");
+    else
+        snprintf(reason, sizeof entry->reason, "%s %s", wish->name,
+                 wish->is_saved ? "is the saved choice" : "was asked for by name");
+}
+
+csrconv_status csrconv_consider(const struct csrconv_problem *problem,
+                                const csrconv_algorithm *const *peers,
+                                struct csrconv_memory *memory, struct csrconv_choice *choice)
 {
     const int own = table_length(csrconv_algorithm_table);
-    const char *wanted = name ? name : "auto";
     csrconv_status status;
     choice->count = own + table_length(peers);
     status = csrconv_allocate(memory, choice->count, sizeof *choice->considered,
@@ -130,9 +141,20 @@ csrconv_status csrconv_choose(const struct csrconv_problem *problem, const char 
     for (int i = 0; i < choice->count; i++)
         consider(problem, i < own ? csrconv_algorithm_table[i] : peers[i - own],
                  &choice->considered[i]);
-    choice->chosen = fastest(choice, wanted);
+    return CSRCONV_OK;
+}
+
+csrconv_status csrconv_choose(struct csrconv_choice *choice, const struct csrconv_wish *wish)
+{
+    struct csrconv_considered *best;
+    choice->chosen = fastest(choice, wish->name);
     if (choice->chosen < 0)
-        return nothing_runs(choice, wanted);
-    explain(choice, wanted);
+        return nothing_runs(choice, wish->name);
+    best = &choice->considered[choice->chosen];
+    explain_chosen(best, wish);
+    for (int i = 0; i < choice->count; i++)
+        if (i != choice->chosen && !choice->considered[i].status)
+            explain_other(&choice->considered[i], best, wish);
+    choice->reason = best->reason;
     return CSRCONV_OK;
 }

@@ -4,12 +4,15 @@
 
 #include "algorithm.h"
 
+#include <stdbool.h>
+
 enum { CSRCONV_REASON_BYTES = 256 };
 
 struct csrconv_considered {
     const struct csrconv_algorithm *algorithm;
     csrconv_status status;
     double estimate_us; /* 0 if it refuses */
+    double measured_us; /* 0: was not */
     char reason[CSRCONV_REASON_BYTES];
 };
 
@@ -20,14 +23,31 @@ struct csrconv_choice {
     const char *reason; /* of the chosen one */
 };
 
+/* What a plan is asked to take. */
+struct csrconv_wish {
+    const char *name; /* "auto", "any", or an algorithm */
+    bool is_saved;    /* the name comes from a saved choice */
+};
+
+/* Whether the name leaves a choice. */
+bool csrconv_is_wildcard(const char *name);
+
 /*
- * Considers every algorithm of the table and of peers (NULL or NULL-ended). name: NULL, "auto",
- * "any", or an algorithm. problem->device is resolved already. choice->considered is allocated from
- * memory and has to be released also after a failure.
+ * Asks every algorithm of the table and of peers (NULL or NULL-ended). problem->device is resolved
+ * already. choice->considered is allocated from memory and has to be released also after a failure.
  */
-csrconv_status csrconv_choose(const struct csrconv_problem *problem, const char *name,
-                              const csrconv_algorithm *const *peers, struct csrconv_memory *memory,
-                              struct csrconv_choice *choice);
+csrconv_status csrconv_consider(const struct csrconv_problem *problem,
+                                const csrconv_algorithm *const *peers,
+                                struct csrconv_memory *memory, struct csrconv_choice *choice);
+
+/* Whether `name` lets this entry be taken at all. */
+bool csrconv_is_eligible(const struct csrconv_considered *entry, const char *name);
+
+/*
+ * Takes the fastest of those that the wish lets be taken, by the times measured where there are
+ * any, else by the estimates, and words why each was taken or not.
+ */
+csrconv_status csrconv_choose(struct csrconv_choice *choice, const struct csrconv_wish *wish);
 
 /* The algorithm of that name in the table or among peers, or NULL. */
 const struct csrconv_algorithm *csrconv_find_algorithm(const char *name,

@@ -14,6 +14,7 @@ struct csrconv_plan {
     const struct csrconv_algorithm *algorithm; /* NULL until chosen */
     struct csrconv_prepared prepared;
     int64_t nonzeros;
+    uint64_t pattern; /* digest of where they are */
     double dense_estimate_us;
 };
 

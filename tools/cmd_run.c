@@ -5,12 +5,12 @@
 #include "csrconv.h"
 #include "options.h"
 #include "run_model.h"
-#include "runner/clock.h"
 #include "runner/host_execute.h"
 #include "selection.h"
 #include "weights_input.h"
 
 #include "algorithm.h"
+#include "clock.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

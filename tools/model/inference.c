@@ -1,7 +1,7 @@
 #include "inference_parts.h"
 
+#include "clock.h"
 #include "complain.h"
-#include "runner/clock.h"
 #include "runner/host_execute.h"
 
 #include <stdio.h>
