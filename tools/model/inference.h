@@ -21,11 +21,9 @@ struct inference_info {
 };
 
 struct inference_request {
-    const char
-        *target; /* a value, or a node of which it is the first output; NULL: the only output */
-    const char *input; /* the name of the input's file, for complaints */
-    bool folds; /* a BatchNormalization behind a convolution, where nothing else needs what is
-                   between */
+    const char *target; /* a value, or a node's first output; NULL: the model's only output */
+    const char *input;  /* the name of the input's file, for complaints */
+    bool folds;         /* each BatchNormalization that alone reads a convolution's output */
     const csrconv_plan_options *options; /* of all plans, but for the epilogue */
 };
 
