@@ -1,5 +1,6 @@
 #include "backend.h"
 
+#include "contest.h"
 #include "cpu_model.h"
 #include "cuda_model.h"
 #include "cuda_pad.h"
@@ -95,4 +96,51 @@ double csrconv_cuda_dense_us(const struct csrconv_problem *problem)
            csrconv_dense_products(shape) /
                (share * lanes * device.processors * device.clock_ghz * 1e3) +
            csrconv_cuda_lowering_us(shape);
+}
+
+csrconv_status csrconv_cuda_model(char *text, size_t bytes)
+{
+    struct cudaDeviceProp properties;
+    int ordinal = 0;
+    cudaError_t error = cudaGetDevice(&ordinal);
+    if (!error)
+        error = cudaGetDeviceProperties(&properties, ordinal);
+    if (error)
+        return check_of(ordinal, error);
+    snprintf(text, bytes, "%.64s, %d multiprocessors", properties.name,
+             properties.multiProcessorCount);
+    return CSRCONV_OK;
+}
+
+csrconv_status csrconv_cuda_take(struct csrconv_memory *memory, int64_t floats, const float *from,
+                                 void **out)
+{
+    return from ? csrconv_cuda_upload(memory, from, floats, sizeof *from, out)
+                : csrconv_cuda_allocate(memory, floats, sizeof *from, out);
+}
+
+void csrconv_cuda_give_back(void *block)
+{
+    csrconv_cuda_free(block);
+}
+
+struct timed {
+    csrconv_queue_run *queue;
+    void *context;
+};
+
+static csrconv_status attempt(void *context, int candidate, cudaStream_t stream)
+{
+    const struct timed *timed = context;
+    (void)candidate;
+    return timed->queue(timed->context, stream);
+}
+
+csrconv_status csrconv_cuda_time(csrconv_queue_run *queue, void *context, double *us)
+{
+    struct timed timed = { queue, context };
+    struct csrconv_cuda_outcome outcome;
+    const csrconv_status status = csrconv_cuda_contest(1, attempt, &timed, &outcome);
+    *us = outcome.us;
+    return status;
 }

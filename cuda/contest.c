@@ -1,9 +1,10 @@
 #include "contest.h"
 
+#include "clock.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { REPLAYS = 7, MOST_RUNS = 20 };
 
@@ -52,13 +53,6 @@ static csrconv_status read_clock(const struct clock *clock, float *ms)
     return csrconv_cuda_check(error, "a candidate");
 }
 
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
-
 /*
  * One run by itself: what it loads and sets up at its first call is not captured and not timed.
  * *queueing_ms is the host's part, in which the GPU may have waited for it.
@@ -68,10 +62,10 @@ static csrconv_status warm_up(const struct clock *clock, csrconv_cuda_attempt at
 {
     csrconv_status status =
         csrconv_cuda_check(cudaEventRecord(clock->start, clock->stream), "a candidate");
-    const double begin = now_ms();
+    const double begin_us = clock_us();
     if (!status)
         status = attempt(context, candidate, clock->stream);
-    *queueing_ms = now_ms() - begin;
+    *queueing_ms = (clock_us() - begin_us) * 1e-3;
     return status ? status : read_clock(clock, ms);
 }
 

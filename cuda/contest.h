@@ -1,6 +1,7 @@
 /*
- * Which of several ways is the fastest on this GPU, found by running them: for peers whose
- * libraries leave that choice to their users. At plan time only.
+ * Which of several ways is the fastest on this GPU, found by running them: for plans that measure
+ * instead of estimating, and for peers whose libraries leave that choice to their users. At plan
+ * time only.
  */
 #ifndef CSRCONV_CUDA_CONTEST_H
 #define CSRCONV_CUDA_CONTEST_H

@@ -278,7 +278,9 @@ csrconv_status csrconv_split_prepare_as(const struct csrconv_problem *problem,
     s->tiling = *tiling;
     s->filter_tiles = problem->shape.g.groups * t->filter_tiles;
     s->has_pass = t->stages > 1 && tiling->adder == CSRCONV_ADD_IN_PASS;
-    s->kernel = s->has_pass ? kernel_of<IN_PASS>(k->pixels) : kernel_of<IN_CLUSTER>(k->pixels);
+    s->kernel = t->stages == 1 ? kernel_of<ALONE>(k->pixels)
+                : s->has_pass  ? kernel_of<IN_PASS>(k->pixels)
+                               : kernel_of<IN_CLUSTER>(k->pixels);
     if ((status = upload_lists(problem, memory, s)) ||
         (status = upload_tables(problem, memory, s)) || (status = can_start_early(problem, s)))
         return status;
@@ -344,8 +346,10 @@ static csrconv_status run_part(const split *s, const split_args &a, int64_t tile
                t->shared_bytes, s->has_pass ? 1 : t->stages, stream, a);
     if (status || !s->has_pass)
         return status;
-    return launch(s, add_chunks, dim3(static_cast<unsigned>(tiles), rows), CSRCONV_SPLIT_THREADS, 0,
-                  1, stream, a);
+    const int64_t parts = (csrconv_split_units(t) * WARP - 1) / CSRCONV_ADDING_THREADS + 1;
+    return launch(s, add_chunks,
+                  dim3(static_cast<unsigned>(tiles), rows, static_cast<unsigned>(parts)),
+                  CSRCONV_ADDING_THREADS, 0, 1, stream, a);
 }
 
 static int64_t smaller(int64_t a, int64_t b)

@@ -8,37 +8,53 @@
 #include "split_args.cuh"
 #include "stage_ring.cuh"
 
-enum split_adding { IN_CLUSTER, IN_PASS };
+enum split_adding { ALONE, IN_CLUSTER, IN_PASS };
 
+/*
+ * What the blocks of a cluster give one another: asynchronous stores into the other's shared
+ * memory, which count the bytes at its barrier. A fence at the cluster's own barrier would cost
+ * more than the sums. Where there are no clusters, no kernel that does this is launched.
+ */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-enum : bool { HAS_CLUSTERS = true };
-
-static __device__ __forceinline__ void cluster_arrive_first()
+/* By all threads: this block's barrier waits for `bytes`. Others must know before they give. */
+static __device__ __forceinline__ void expect_given(uint64_t *barrier, int bytes)
 {
+    if (threadIdx.x == 0) {
+        csrconv::barrier_init(barrier, 1);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(
+                         csrconv::shared_address(barrier)),
+                     "r"(bytes)
+                     : "memory");
+    }
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
 
-static __device__ __forceinline__ void cluster_arrive()
+/* Until all blocks of the cluster have begun, and expect something. */
+static __device__ __forceinline__ void wait_for_cluster()
 {
-    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
 }
 
-static __device__ __forceinline__ void cluster_wait()
+/* To the block `rank`, at the place of `to` in this block's memory. */
+static __device__ __forceinline__ void give_to(uint64_t *barrier, float4 *to, int rank,
+                                               const float4 &x)
 {
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-
-/* Stores into the shared memory of the cluster's block `rank`, at the place of `to` in this one's.
- */
-static __device__ __forceinline__ void store_to(float4 *to, int rank, const float4 &x)
-{
-    unsigned address;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-                 : "=r"(address)
-                 : "r"(csrconv::shared_address(to)), "r"(rank));
-    asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(x.x),
-                 "f"(x.y), "f"(x.z), "f"(x.w)
+    asm volatile("{\n"
+                 ".reg .b32 there, barrier;\n"
+                 "mapa.shared::cluster.u32 there, %0, %2;\n"
+                 "mapa.shared::cluster.u32 barrier, %1, %2;\n"
+                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 "
+                 "[there], {%3, %4, %5, %6}, [barrier];\n"
+                 "}" ::"r"(csrconv::shared_address(to)),
+                 "r"(csrconv::shared_address(barrier)), "r"(rank), "f"(x.x), "f"(x.y), "f"(x.z),
+                 "f"(x.w)
                  : "memory");
+}
+
+static __device__ __forceinline__ void wait_for_given(uint64_t *barrier)
+{
+    csrconv::barrier_wait(barrier, 0);
 }
 
 /* Lets the stream's next kernel begin, as far as it does not wait for this one's results. */
@@ -53,25 +69,20 @@ static __device__ __forceinline__ void wait_for_previous()
     asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 #else
-enum : bool { HAS_CLUSTERS = false };
-
-/* One chunk only: blocks by themselves. */
-static __device__ __forceinline__ void cluster_arrive_first()
+static __device__ __forceinline__ void expect_given(uint64_t *, int)
 {
 }
 
-static __device__ __forceinline__ void cluster_arrive()
-{
-    __syncthreads();
-}
-
-static __device__ __forceinline__ void cluster_wait()
+static __device__ __forceinline__ void wait_for_cluster()
 {
 }
 
-static __device__ __forceinline__ void store_to(float4 *to, int, const float4 &x)
+static __device__ __forceinline__ void give_to(uint64_t *, float4 *, int, const float4 &)
 {
-    *to = x;
+}
+
+static __device__ __forceinline__ void wait_for_given(uint64_t *)
+{
 }
 
 static __device__ __forceinline__ void let_next_begin()
@@ -82,6 +93,18 @@ static __device__ __forceinline__ void wait_for_previous()
 {
 }
 #endif
+
+/* What the blocks of a cluster give this one. */
+struct gift {
+    uint64_t *barrier;
+    float4 *units; /* chunk, unit of this block's share, lane */
+};
+
+/* Units that the block of a chunk adds: it takes turns with the others. */
+static __device__ __forceinline__ int share_of(const split_args &a, int chunk)
+{
+    return csrconv_divide(a.by_chunks, a.units - chunk + a.chunks - 1);
+}
 
 /* A unit is four of a lane's sums of one filter: outputs 4 g to 4 g + 3, or what there is of them.
  */
@@ -96,7 +119,7 @@ static __device__ __forceinline__ float4 unit_of(const float (&sums)[PIXELS], in
 /* Gives a warp's sums of one filter to the blocks that add them, or to the second kernel. */
 template <int PIXELS, split_adding WAY>
 static __device__ __forceinline__ void give(const split_args &a, int chunk, int row,
-                                            const float (&sums)[PIXELS], float4 *given)
+                                            const float (&sums)[PIXELS], const gift &given)
 {
     enum { UNITS = (PIXELS - 1) / UNIT + 1 };
     const int lane = threadIdx.x % WARP;
@@ -106,70 +129,101 @@ static __device__ __forceinline__ void give(const split_args &a, int chunk, int 
         const int unit = row * UNITS + g, turn = csrconv_divide(a.by_chunks, unit);
         if (WAY == IN_PASS)
             a.partial[(block * a.units + unit) * WARP + lane] = unit_of(sums, g);
-        else /* the blocks of the cluster take turns */
-            store_to(given + (chunk * a.share + turn) * WARP + lane, unit - turn * a.chunks,
-                     unit_of(sums, g));
+        else if (WAY == ALONE)
+            given.units[unit * WARP + lane] = unit_of(sums, g);
+        else
+            give_to(given.barrier, given.units + (chunk * a.share + turn) * WARP + lane,
+                    unit - turn * a.chunks, unit_of(sums, g));
     }
 }
 
-/* The word of the tile that the first of a lane's four sums belongs to; the others, 32 on each. */
-static __device__ __forceinline__ int word_of(const split_args &a, int unit, int lane)
-{
-    const int pixel_way = unit >> (a.place_shift + a.unit_shift);
-    const int g = unit & ((1 << a.unit_shift) - 1);
-    return (pixel_way * a.pixels + g * UNIT) * WARP + lane;
-}
+/* Where the four sums of a lane's unit go, and their filter's bias. */
+struct target {
+    int64_t first;    /* output of the tile's first image and the filter's plane */
+    int output[UNIT]; /* counted from there; -1: nowhere */
+    float bias;
+};
 
-/* Finishes and stores a unit's sums; outputs has where the words of the tile go. */
-static __device__ __forceinline__ void store_unit(const split_args &a, const split_place &b,
-                                                  const int4 *list, const int32_t *outputs,
-                                                  int unit, int lane, const float4 &sum)
+/* outputs has where the words of the tile go. */
+static __device__ __forceinline__ target target_of(const split_args &a, const split_place &b,
+                                                   const int4 *list, const int32_t *outputs,
+                                                   int unit, int lane)
 {
-    const int place = (unit >> a.unit_shift) & ((1 << a.place_shift) - 1);
-    const int pixels = a.pixels - (unit & ((1 << a.unit_shift) - 1)) * UNIT;
-    const int64_t filter = filter_of(a, list, place);
-    const int64_t first = b.image * a.out_stride + filter * a.out_plane;
-    const int64_t end = (a.n - b.image) * a.out_stride; /* of the images that there are */
-    const float bias = bias_of(a, list, place);
-    const float x[UNIT] = { sum.x, sum.y, sum.z, sum.w };
-    outputs += word_of(a, unit, lane);
-    if (filter < 0)
-        return;
+    const int g = unit & ((1 << a.unit_shift) - 1), row = unit >> a.unit_shift;
+    const int place = row & ((1 << a.place_shift) - 1), pixel_way = row >> a.place_shift;
+    const int filter = unit < a.units ? filter_of(a, list, place) : -1;
+    const int pixels = filter < 0 ? 0 : a.pixels - g * UNIT;
+    const int64_t end = (a.n - b.image) * a.out_stride; /* of the images that are there */
+    target t = { b.image * a.out_stride + filter * a.out_plane, {}, 0.0F };
+    outputs += (pixel_way * a.pixels + g * UNIT) * WARP + lane;
 #pragma unroll
     for (int i = 0; i < UNIT; i++) {
-        const int output = i < pixels ? outputs[i * WARP] : -1;
-        float y = x[i] + bias;
-        if (output < 0 || output >= end)
+        t.output[i] = i < pixels ? outputs[i * WARP] : -1;
+        t.output[i] = t.output[i] < end ? t.output[i] : -1;
+    }
+    if (filter >= 0)
+        t.bias = bias_of(a, list, place);
+    return t;
+}
+
+static __device__ __forceinline__ void store_sums(const split_args &a, const target &t,
+                                                  const float4 &sums)
+{
+    const float x[UNIT] = { sums.x, sums.y, sums.z, sums.w };
+#pragma unroll
+    for (int i = 0; i < UNIT; i++) {
+        const int64_t to = t.first + t.output[i];
+        float y = x[i] + t.bias;
+        if (t.output[i] < 0)
             continue;
         if (a.epilogue.residual)
-            y += __ldg(a.epilogue.residual + first + output);
-        a.out[first + output] = csrconv::clamp(y, a.epilogue.lo, a.epilogue.hi);
+            y += __ldg(a.epilogue.residual + to);
+        a.out[to] = csrconv::clamp(y, a.epilogue.lo, a.epilogue.hi);
     }
 }
 
-static __device__ __forceinline__ void add_to(float4 &sum, const float4 &x)
+/* The sums of all chunks, in their order, `step` units apart. */
+static __device__ __forceinline__ float4 add_up(const float4 *from, int step, int chunks)
 {
-    sum.x += x.x;
-    sum.y += x.y;
-    sum.z += x.z;
-    sum.w += x.w;
+    float4 x[CSRCONV_MOST_CHUNKS];
+#pragma unroll
+    for (int i = 0; i < CSRCONV_MOST_CHUNKS; i++, from += step)
+        x[i] = i < chunks ? *from : float4{ 0.0F, 0.0F, 0.0F, 0.0F };
+    float4 sum = x[0];
+#pragma unroll
+    for (int i = 1; i < CSRCONV_MOST_CHUNKS; i++) {
+        if (i >= chunks)
+            continue;
+        sum.x += x[i].x;
+        sum.y += x[i].y;
+        sum.z += x[i].z;
+        sum.w += x[i].w;
+    }
+    return sum;
 }
 
-/* The block's share of its tile's outputs, from what all blocks of the cluster gave. */
+/*
+ * The block's share of its tile's outputs, from what all blocks of the cluster give. Where they go
+ * is worked out before that is waited for.
+ */
+template <split_adding WAY>
 static __device__ __forceinline__ void add_given(const split_args &a, const split_place &b,
                                                  const int4 *list, const int32_t *outputs,
-                                                 const float4 *given)
+                                                 const gift &given)
 {
+    const int step = a.share * WARP; /* from what a chunk gave to the next's */
+    const int lane = threadIdx.x % WARP;
+    int i = threadIdx.x;
+    target t = target_of(a, b, list, outputs, i / WARP * a.chunks + b.chunk, lane);
+    if (WAY == ALONE)
+        __syncthreads();
+    else
+        wait_for_given(given.barrier);
 #pragma unroll 1
-    for (int i = threadIdx.x; i < a.share * WARP; i += blockDim.x) {
-        const int unit = i / WARP * a.chunks + b.chunk;
-        float4 sum = given[i];
-        if (unit >= a.units)
-            return;
-#pragma unroll 1
-        for (int from = 1; from < a.chunks; from++)
-            add_to(sum, given[from * a.share * WARP + i]);
-        store_unit(a, b, list, outputs, unit, i % WARP, sum);
+    while (i < step) {
+        store_sums(a, t, add_up(given.units + i, step, a.chunks));
+        i += blockDim.x;
+        t = target_of(a, b, list, outputs, i / WARP * a.chunks + b.chunk, lane);
     }
 }
 

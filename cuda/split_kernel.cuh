@@ -11,6 +11,8 @@
 #include "split_adding.cuh"
 #include "split_staging.cuh"
 
+enum { BARRIER_QUADS = 1 };
+
 /* A warp's quads, which lie in shared memory. */
 struct list_stream {
     const int4 *at;
@@ -24,7 +26,7 @@ struct list_stream {
 /* The warp's filters, one after the other: products, and the sums given away. */
 template <int PIXELS, split_adding WAY>
 static __device__ __forceinline__ void walk(const split_args &a, int chunk, const int4 *list,
-                                            const float *stage, float4 *given)
+                                            const float *stage, const gift &given)
 {
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const int pixel_way = warp / a.filter_ways, way = warp - pixel_way * a.filter_ways;
@@ -48,52 +50,51 @@ static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS, 1)
     convolve_split(const __grid_constant__ split_args a)
 {
     extern __shared__ __align__(16) int4 shared[];
-    int4 *list = shared, *outputs = list + a.list_quads;
-    float4 *given = reinterpret_cast<float4 *>(outputs + a.words / 4);
+    int4 *list = shared + BARRIER_QUADS, *outputs = list + a.list_quads;
+    const gift given = { reinterpret_cast<uint64_t *>(shared),
+                         reinterpret_cast<float4 *>(outputs + a.words / 4) };
     float *stage =
-        reinterpret_cast<float *>(given + (WAY == IN_PASS ? 0 : a.share * a.chunks * WARP));
+        reinterpret_cast<float *>(given.units + (WAY == IN_PASS ? 0 : a.share * a.chunks * WARP));
     const split_place b = place_of(a, a.chunks);
     let_next_begin();
-    if (WAY == IN_CLUSTER)
-        cluster_arrive_first();
     copy_quads(list_of(a, b), list, a.list_quads);
     copy_quads(reinterpret_cast<const int4 *>(a.outputs) + b.tile * (a.words / 4), outputs,
                a.words / 4);
-    csrconv::copies_commit();
+    if (WAY == IN_CLUSTER)
+        expect_given(given.barrier,
+                     share_of(a, b.chunk) * a.chunks * WARP * static_cast<int>(sizeof(float4)));
     const filler f = filler_of(a, b);
+#pragma unroll 1
     for (int i = threadIdx.x; i < a.words; i += blockDim.x)
         stage[a.zeros + i] = 0.0F;
     wait_for_previous();
     fill_patch(a, b, f, stage);
+    csrconv::copies_commit();
     csrconv::copies_wait();
     __syncthreads();
     if (WAY == IN_CLUSTER)
-        cluster_wait(); /* all blocks of the cluster are there to be given sums */
+        wait_for_cluster();
     walk<PIXELS, WAY>(a, b.chunk, list, stage, given);
-    if (WAY == IN_CLUSTER) {
-        cluster_arrive();
-        cluster_wait();
-        add_given(a, b, list, reinterpret_cast<const int32_t *>(outputs), given);
-    }
+    if (WAY != IN_PASS)
+        add_given<WAY>(a, b, list, reinterpret_cast<const int32_t *>(outputs), given);
 }
 
-/* The second kernel: a thread for each lane's unit of a tile. */
-static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS)
+/* The second kernel: blocks in z share a tile. */
+static __global__ void __launch_bounds__(CSRCONV_ADDING_THREADS)
     add_chunks(const __grid_constant__ split_args a)
 {
-    const int64_t items = static_cast<int64_t>(a.units) * WARP;
+    const int step = a.units * WARP, lane = threadIdx.x % WARP;
     const int64_t tile = static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x;
+    const float4 *partial = a.partial + tile * a.chunks * step;
     const split_place b = place_of(a, 1);
+    const int4 *list = list_of(a, b);
+    const int32_t *outputs = a.outputs + static_cast<int64_t>(b.tile) * a.words;
     let_next_begin();
     wait_for_previous();
-    for (int64_t i = threadIdx.x; i < items; i += blockDim.x) {
-        const float4 *partial = a.partial + tile * a.chunks * items + i;
-        float4 sum = *partial;
-        for (int chunk = 1; chunk < a.chunks; chunk++)
-            add_to(sum, partial[chunk * items]);
-        store_unit(a, b, list_of(a, b), a.outputs + static_cast<int64_t>(b.tile) * a.words,
-                   static_cast<int>(i / WARP), static_cast<int>(i % WARP), sum);
-    }
+    for (int i = static_cast<int>(blockIdx.z * blockDim.x + threadIdx.x); i < step;
+         i += static_cast<int>(gridDim.z * blockDim.x))
+        store_sums(a, target_of(a, b, list, outputs, i / WARP, lane),
+                   add_up(partial + i, step, a.chunks));
 }
 
 #endif

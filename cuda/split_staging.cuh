@@ -8,31 +8,26 @@
 /* Begins to copy, by all threads. */
 static __device__ __forceinline__ void copy_quads(const int4 *from, int4 *to, int count)
 {
+#pragma unroll 1
     for (int i = threadIdx.x; i < count; i += blockDim.x)
         csrconv::copy_floats<4>(reinterpret_cast<float *>(to + i),
                                 reinterpret_cast<const float *>(from + i));
 }
 
-/*
- * One word of every step-th of the channels that are left: the loads of a round are on their way
- * before its stores.
- */
+/* Begins to copy one word of every step-th of the channels that are left; or makes it zero. */
 static __device__ __forceinline__ void fill_word(const float *from, int64_t from_step, float *to,
-                                                 int to_step, int left, int step)
+                                                 int to_step, int left, int step, bool is_there)
 {
-    enum { AT_ONCE = 16 };
+    enum { AT_ONCE = 4 };
 #pragma unroll 1
     for (; left > 0; left -= AT_ONCE * step) {
-        float x[AT_ONCE];
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
-            x[i] = from && i * step < left ? __ldg(from + i * from_step) : 0.0F;
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
+        for (int i = 0; i < AT_ONCE; i++) {
             if (i * step < left)
-                to[i * to_step] = x[i];
-        from = from ? from + AT_ONCE * from_step : from;
-        to += AT_ONCE * to_step;
+                csrconv::copy_or_clear(to, from, is_there);
+            from += from_step;
+            to += to_step;
+        }
     }
 }
 
@@ -74,9 +69,10 @@ static __device__ __forceinline__ void fill_patch(const split_args &a, const spl
     int source = f.first;
 #pragma unroll 1
     for (int word = f.word; word < a.channel_words;) {
-        const float *from = source < 0 || source >= end ? nullptr : image + source;
-        fill_word(from, a.sharing * a.plane, stage + f.channel * a.channel_words + word,
-                  a.sharing * a.channel_words, channels - f.channel, a.sharing);
+        const bool is_there = source >= 0 && source < end;
+        fill_word(is_there ? image + source : a.in, is_there ? a.sharing * a.plane : 0,
+                  stage + f.channel * a.channel_words + word, a.sharing * a.channel_words,
+                  channels - f.channel, a.sharing, is_there);
         word += blockDim.x;
         if (word < a.channel_words)
             source = __ldg(f.source + word);

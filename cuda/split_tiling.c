@@ -11,6 +11,7 @@
 
 enum { WARP = 32, MOST_RESIDENT = 2, REGISTERS = 65536 };
 
+static const int64_t barrier_bytes = 16;
 static const int64_t quad_bytes = (int64_t)sizeof(struct csrconv_quad);
 static const int64_t unit_bytes = (int64_t)WARP * CSRCONV_UNIT_PIXELS * (int64_t)sizeof(float);
 static const int64_t reserved_bytes = 1024; /* of each block, by the system */
@@ -68,12 +69,13 @@ static int64_t expected_quads(const struct search *s, const struct csrconv_block
     return csrconv_chunk_list_head(t) + (int64_t)ceil(quads * s->spare);
 }
 
-/* The list, the sums that other blocks give, where outputs go, the patch and zeros behind it. */
+/* A barrier, the list, the sums that other blocks give, where outputs go, the patch and zeros
+ * behind it. */
 static int64_t needed_bytes(const struct csrconv_split_tiling *split)
 {
     const struct csrconv_block_tiling *t = &split->block;
     const bool is_given = split->adder == CSRCONV_ADD_IN_CLUSTER || t->stages == 1;
-    return split->list_quads * quad_bytes +
+    return barrier_bytes + split->list_quads * quad_bytes +
            (is_given ? csrconv_split_share(t) * t->stages * unit_bytes : 0) +
            csrconv_block_words(t) * (int64_t)sizeof(int32_t) +
            t->stage_floats * (int64_t)sizeof(float);

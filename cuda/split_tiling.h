@@ -27,6 +27,7 @@
 enum {
     CSRCONV_SPLIT_THREADS = 512, /* of a block, at the most */
     CSRCONV_SPLIT_REGISTERS = 128,
+    CSRCONV_ADDING_THREADS = 128,
     CSRCONV_MOST_CHUNKS = 8, /* blocks of a cluster, as every GPU with clusters has them */
     CSRCONV_UNIT_PIXELS = 4  /* outputs that a lane gives away at once */
 };

@@ -103,6 +103,14 @@ static __device__ __forceinline__ void copy_floats(float *to, const float *from)
                  : "memory");
 }
 
+/* Begins to copy a float, or to store zero; `from` is an address in either case. */
+static __device__ __forceinline__ void copy_or_clear(float *to, const float *from, bool is_there)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(to)),
+                 "l"(from), "r"(is_there ? 4 : 0)
+                 : "memory");
+}
+
 #else
 
 /* Arrivals in the lower half, how many make a phase in the upper. */
@@ -147,6 +155,11 @@ static __device__ __forceinline__ void copy_floats(float *to, const float *from)
         *reinterpret_cast<float2 *>(to) = *reinterpret_cast<const float2 *>(from);
     else
         *to = *from;
+}
+
+static __device__ __forceinline__ void copy_or_clear(float *to, const float *from, bool is_there)
+{
+    *to = is_there ? *from : 0.0F;
 }
 
 #endif

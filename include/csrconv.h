@@ -293,6 +293,19 @@ typedef struct csrconv_plan_options {
     const csrconv_allocator *allocator;    /* NULL: the C library's; the hooks are copied */
     const csrconv_parallel *parallel;      /* NULL: OpenMP, or serial without it; copied */
     const csrconv_algorithm *const *peers; /* NULL, or more algorithms, ended by NULL */
+    /*
+     * 1: "auto" and "any" measure instead of estimating. Each algorithm that may be taken and runs
+     * the problem is prepared and timed while the plan is made, on tensors of the plan's own that
+     * are gone afterwards; on a GPU as replays of a graph, on a stream of its own. An algorithm
+     * that is named is not measured.
+     */
+    int tune;
+    /*
+     * NULL, or a text of csrconv_plan_choice: its algorithm is taken, and nothing is measured or
+     * estimated against it. It goes with "auto" or "any"; one for another version of csrconv,
+     * device, geometry, epilogue or other nonzeros is CSRCONV_NOT_SUPPORTED.
+     */
+    const char *choice;
     csrconv_compile compile;
     /*
      * What csrconv_plan_blob gave for the same weights, geometry and epilogue, to be taken instead
@@ -316,6 +329,8 @@ static inline void csrconv_plan_options_init(csrconv_plan_options *options)
                                          NULL,
                                          NULL,
                                          NULL,
+                                         0,
+                                         NULL,
                                          CSRCONV_COMPILE_AUTO,
                                          NULL,
                                          0 };
@@ -327,7 +342,8 @@ typedef struct csrconv_plan csrconv_plan;
 /*
  * Chooses an algorithm and prepares everything that depends on the weights and the geometry. The
  * plan does not need the weights afterwards. options may be NULL for the defaults.
- *   CSRCONV_NOT_SUPPORTED  the algorithm that was named refuses the problem; the sentence says why
+ *   CSRCONV_NOT_SUPPORTED  the algorithm that was named refuses the problem, or the saved choice is
+ *                          for another one; the sentence says why
  *   CSRCONV_NO_DEVICE, CSRCONV_NOT_BUILT   no such device here, or not in this build
  *   CSRCONV_BAD_BLOB       the blob is none, not whole, or of other weights, another geometry,
  *                          epilogue, GPU, compiler or version: to be made anew without it
@@ -382,6 +398,17 @@ typedef struct csrconv_candidate {
 
 CSRCONV_API csrconv_status csrconv_plan_candidate(const csrconv_plan *plan, int index,
                                                   csrconv_candidate *candidate);
+
+enum { CSRCONV_CHOICE_BYTES = 256 }; /* are enough for every choice */
+
+/*
+ * What the plan took, as one line of printable characters to be kept, and given as
+ * csrconv_plan_options.choice to plans for the same layer: the same geometry, batch included, and
+ * kind of epilogue, the same places of the nonzeros, on a device of the same model (and with the
+ * same number of threads, of a CPU). The values of the weights may change. CSRCONV_BAD_BUFFER if it
+ * does not fit into `bytes`.
+ */
+CSRCONV_API csrconv_status csrconv_plan_choice(const csrconv_plan *plan, char *text, size_t bytes);
 
 /*
  * out = activation(conv(in) + bias) for the first n <= batch images; n = 0 does nothing.

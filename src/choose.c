@@ -33,10 +33,10 @@ static void consider(const struct csrconv_problem *problem, const struct csrconv
                      const struct csrconv_algorithm *a, struct csrconv_considered *entry)
 {
     entry->algorithm = a;
-    entry->estimate_us = 0.0;
+    entry->estimate_us = entry->measured_us = 0.0;
     entry->reason[0] = '\0';
     entry->status = CSRCONV_OK;
-    if (problem->compiled.bytes && strcmp(a->info.name, wish->name) != 0)
+    if (wish->is_blob && strcmp(a->info.name, wish->name) != 0)
         entry->status = csrconv_fail(CSRCONV_NOT_SUPPORTED, "the blob is of %s", wish->name);
     else if (a->info.device != problem->device)
         entry->status =
@@ -52,11 +52,10 @@ static void consider(const struct csrconv_problem *problem, const struct csrconv
 
 bool csrconv_is_wildcard(const char *name)
 {
-    return !name || strcmp(name, "auto") == 0 || strcmp(name, "any") == 0;
+    return strcmp(name, "auto") == 0 || strcmp(name, "any") == 0;
 }
 
-/* Whether the wish lets this entry be taken at all. */
-static bool is_eligible(const struct csrconv_considered *entry, const struct csrconv_wish *wish)
+bool csrconv_is_eligible(const struct csrconv_considered *entry, const struct csrconv_wish *wish)
 {
     const struct csrconv_algorithm *a = entry->algorithm;
     if (entry->status)
@@ -68,6 +67,12 @@ static bool is_eligible(const struct csrconv_considered *entry, const struct csr
     return !a->info.is_peer || strcmp(wish->name, "any") == 0;
 }
 
+/* A tuned plan has measured all that it may take. */
+static double us_of(const struct csrconv_considered *entry)
+{
+    return entry->measured_us > 0.0 ? entry->measured_us : entry->estimate_us;
+}
+
 /* The fastest, or of those that compile nothing; -1: there is none. */
 static int fastest(const struct csrconv_choice *choice, const struct csrconv_wish *wish,
                    bool may_compile)
@@ -75,19 +80,20 @@ static int fastest(const struct csrconv_choice *choice, const struct csrconv_wis
     int best = -1;
     for (int i = 0; i < choice->count; i++) {
         const struct csrconv_considered *entry = &choice->considered[i];
-        if (is_eligible(entry, wish) && (may_compile || !entry->algorithm->target) &&
-            (best < 0 || entry->estimate_us < choice->considered[best].estimate_us))
+        if (csrconv_is_eligible(entry, wish) && (may_compile || !entry->algorithm->target) &&
+            (best < 0 || us_of(entry) < us_of(&choice->considered[best])))
             best = i;
     }
     return best;
 }
 
-/* Of those that may be taken; seconds of compiling want a gain that the estimates are sure of. */
+/* Seconds of compiling want a gain that estimates are sure of; who measured has compiled already.
+ */
 static int choose(const struct csrconv_choice *choice, const struct csrconv_wish *wish)
 {
     const double least_gain = 1.1;
     const int best = fastest(choice, wish, true), other = fastest(choice, wish, false);
-    if (best < 0 || other < 0)
+    if (best < 0 || other < 0 || choice->considered[best].measured_us > 0.0)
         return best;
     return choice->considered[other].estimate_us <=
                    least_gain * choice->considered[best].estimate_us
@@ -109,58 +115,73 @@ static csrconv_status nothing_runs(const struct csrconv_choice *choice, const ch
     return csrconv_fail(CSRCONV_NOT_SUPPORTED, "no algorithm runs this problem");
 }
 
-/* Why an entry that does not refuse was not taken. */
-static void explain_other(const struct csrconv_wish *wish, const struct csrconv_considered *best,
-                          struct csrconv_considered *entry)
+/* Why the chosen one was. */
+static void explain_chosen(struct csrconv_considered *best, const struct csrconv_wish *wish)
 {
-    const size_t size = sizeof entry->reason;
-    if (!csrconv_is_wildcard(wish->name))
-        snprintf(entry->reason, size, "%s was asked for by name", wish->name);
-    else if (!is_eligible(entry, wish) && entry->algorithm->target)
-        snprintf(entry->reason, size, "it compiles the weights, which was not to be");
-    else if (!is_eligible(entry, wish))
-        snprintf(entry->reason, size, "a peer: only \"any\" or its name takes it");
+    char *reason = best->reason;
+    if (wish->is_blob)
+        snprintf(reason, sizeof best->reason, "taken from a blob");
+    else if (wish->is_saved)
+        snprintf(reason, sizeof best->reason, "the saved choice");
+    else if (!csrconv_is_wildcard(wish->name))
+        snprintf(reason, sizeof best->reason, "asked for by name");
+    else if (best->measured_us > 0.0)
+        snprintf(reason, sizeof best->reason,
+                 "fastest of those that run, measured: %.4g us, estimated %.4g us",
+                 best->measured_us, best->estimate_us);
     else
-        snprintf(entry->reason, size, "estimated %.4g us, %s %.4g us%s", entry->estimate_us,
-                 best->algorithm->info.name, best->estimate_us,
-                 entry->estimate_us < best->estimate_us ? ": too little for compiling the weights"
-                                                        : "");
+        snprintf(reason, sizeof best->reason, "fastest of those that run, by estimate: %.4g us",
+                 best->estimate_us);
 }
 
-/* Words why each entry was taken or not. */
-static void explain(const struct csrconv_problem *problem, const struct csrconv_wish *wish,
-                    struct csrconv_choice *choice)
+/* Why another one was not. */
+static void explain_other(struct csrconv_considered *entry, const struct csrconv_considered *best,
+                          const struct csrconv_wish *wish)
 {
-    struct csrconv_considered *best = &choice->considered[choice->chosen];
-    for (int i = 0; i < choice->count; i++)
-        if (i != choice->chosen && !choice->considered[i].status)
-            explain_other(wish, best, &choice->considered[i]);
-    if (csrconv_is_wildcard(wish->name))
-        snprintf(best->reason, sizeof best->reason,
-                 "fastest of those that run, by estimate: %.4g us", best->estimate_us);
+    char *reason = entry->reason;
+    if (csrconv_is_eligible(entry, wish))
+        snprintf(reason, sizeof entry->reason, "%s %.4g us, %s %.4g us%s",
+                 entry->measured_us > 0.0 ? "measured" : "estimated", us_of(entry),
+                 best->algorithm->info.name, us_of(best),
+                 us_of(entry) < us_of(best) ? ": too little for compiling the weights" : "");
+    else if (csrconv_is_wildcard(wish->name) && entry->algorithm->target)
+        snprintf(reason, sizeof entry->reason, "it compiles the weights, which was not to be");
+    else if (csrconv_is_wildcard(wish->name))
+        snprintf(reason, sizeof entry->reason, "a peer: only \"any\" or its name takes it");
     else
-        snprintf(best->reason, sizeof best->reason,
-                 problem->compiled.bytes ? "taken from a blob" : "asked for by name");
-    choice->reason = best->reason;
+        snprintf(reason, sizeof entry->reason, "%s %s", wish->name,
+                 wish->is_saved ? "is the saved choice" : "was asked for by name");
 }
 
-csrconv_status csrconv_choose(const struct csrconv_problem *problem,
-                              const struct csrconv_wish *wish, struct csrconv_memory *memory,
-                              struct csrconv_choice *choice)
+csrconv_status csrconv_consider(const struct csrconv_problem *problem,
+                                const struct csrconv_wish *wish,
+                                const csrconv_algorithm *const *peers,
+                                struct csrconv_memory *memory, struct csrconv_choice *choice)
 {
     const int own = table_length(csrconv_algorithm_table);
     csrconv_status status;
-    choice->count = own + table_length(wish->peers);
+    choice->count = own + table_length(peers);
     status = csrconv_allocate(memory, choice->count, sizeof *choice->considered,
                               (void **)&choice->considered);
     if (status)
         return status;
     for (int i = 0; i < choice->count; i++)
-        consider(problem, wish, i < own ? csrconv_algorithm_table[i] : wish->peers[i - own],
+        consider(problem, wish, i < own ? csrconv_algorithm_table[i] : peers[i - own],
                  &choice->considered[i]);
+    return CSRCONV_OK;
+}
+
+csrconv_status csrconv_choose(struct csrconv_choice *choice, const struct csrconv_wish *wish)
+{
+    struct csrconv_considered *best;
     choice->chosen = choose(choice, wish);
     if (choice->chosen < 0)
         return nothing_runs(choice, wish->name);
-    explain(problem, wish, choice);
+    best = &choice->considered[choice->chosen];
+    explain_chosen(best, wish);
+    for (int i = 0; i < choice->count; i++)
+        if (i != choice->chosen && !choice->considered[i].status)
+            explain_other(&choice->considered[i], best, wish);
+    choice->reason = best->reason;
     return CSRCONV_OK;
 }

@@ -2,6 +2,8 @@
 
 #include "status.h"
 
+#include <string.h>
+
 static int64_t usual_cache_bytes(int level)
 {
     return level == 1 ? 32 << 10 : level == 2 ? 512 << 10 : 32 << 20;
@@ -44,6 +46,23 @@ int64_t csrconv_cache_bytes(int level)
     return atomic_load_explicit(bytes, memory_order_relaxed);
 }
 
+void csrconv_cpu_name(char name[CSRCONV_CPU_NAME_BYTES])
+{
+    unsigned words[12] = { 0 };
+    const char *text = (const char *)words;
+    size_t length;
+    for (unsigned i = 0; i < 3; i++)
+        __get_cpuid(0x80000002U + i, &words[4 * i], &words[4 * i + 1], &words[4 * i + 2],
+                    &words[4 * i + 3]);
+    length = strnlen(text, sizeof words);
+    for (; length > 0 && *text == ' '; text++)
+        length--;
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    memcpy(name, length ? text : "CPU", length ? length : 3);
+    name[length ? length : 3] = '\0';
+}
+
 csrconv_status csrconv_need_avx2(void)
 {
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
@@ -73,6 +92,11 @@ csrconv_status csrconv_need_avx512(void)
 int64_t csrconv_cache_bytes(int level)
 {
     return usual_cache_bytes(level);
+}
+
+void csrconv_cpu_name(char name[CSRCONV_CPU_NAME_BYTES])
+{
+    memcpy(name, "CPU", 4);
 }
 
 #endif

@@ -14,4 +14,8 @@ csrconv_status csrconv_need_avx512(void);
  */
 int64_t csrconv_cache_bytes(int level);
 
+/* The model as the processor names itself, without spaces around it; "CPU" if it does not tell. */
+enum { CSRCONV_CPU_NAME_BYTES = 49 };
+void csrconv_cpu_name(char name[CSRCONV_CPU_NAME_BYTES]);
+
 #endif

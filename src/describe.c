@@ -1,6 +1,10 @@
 /* What algorithms, plans and their candidates tell of themselves. */
+#include "device.h"
 #include "plan.h"
+#include "saved_choice.h"
 #include "status.h"
+
+#include <string.h>
 
 const csrconv_algorithm *const *csrconv_algorithms(void)
 {
@@ -90,5 +94,25 @@ csrconv_status csrconv_plan_candidate(const csrconv_plan *plan, int index,
     candidate->status = entry->status;
     candidate->reason = entry->reason;
     candidate->estimate_us = entry->estimate_us;
+    return CSRCONV_OK;
+}
+
+csrconv_status csrconv_plan_choice(const csrconv_plan *plan, char *text, size_t bytes)
+{
+    char whole[CSRCONV_CHOICE_BYTES];
+    int previous;
+    csrconv_status status;
+    if (!plan || !text)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "%s is NULL", plan ? "text" : "plan");
+    if ((status = csrconv_device_enter(&plan->problem, &previous)))
+        return status;
+    status = csrconv_choice_write(&plan->problem, plan->pattern, plan->algorithm->info.name, whole);
+    csrconv_device_leave(&plan->problem, previous);
+    if (status)
+        return status;
+    if (strlen(whole) >= bytes)
+        return csrconv_fail(CSRCONV_BAD_BUFFER, "text has %zu bytes, the choice needs %zu", bytes,
+                            strlen(whole) + 1);
+    memcpy(text, whole, strlen(whole) + 1);
     return CSRCONV_OK;
 }

@@ -1,25 +1,34 @@
 #include "plan.h"
 
+#include "clock.h"
 #include "device.h"
+#include "saved_choice.h"
 #include "status.h"
+#include "tune.h"
 
+#include <stddef.h>
 #include <string.h>
-#include <time.h>
 
-static double clock_us(void)
+/*
+ * The caller's options as those of this version, with the defaults of what they do not have: 0.1.0
+ * began with all members before `tune`. given may be NULL.
+ */
+static csrconv_status read_options(const csrconv_plan_options *given, csrconv_plan_options *options)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
+    const size_t first = offsetof(csrconv_plan_options, tune);
+    csrconv_status status;
+    csrconv_plan_options_init(options);
+    if (!given)
+        return CSRCONV_OK;
+    status = csrconv_check_struct("csrconv_plan_options", given->struct_size, sizeof *options);
+    if (status && given->struct_size != first)
+        return status;
+    memcpy(options, given, given->struct_size);
+    return CSRCONV_OK;
 }
 
-static csrconv_status check_options(const csrconv_plan_options *options)
+static csrconv_status check_epilogue(const csrconv_epilogue *e)
 {
-    const csrconv_epilogue *e = &options->epilogue;
-    const csrconv_status status =
-        csrconv_check_struct("csrconv_plan_options", options->struct_size, sizeof *options);
-    if (status)
-        return status;
     if (e->activation < CSRCONV_ACTIVATION_NONE || e->activation > CSRCONV_ACTIVATION_CLAMP)
         return csrconv_fail(CSRCONV_BAD_ARGUMENT, "activation is %d", (int)e->activation);
     if (e->activation == CSRCONV_ACTIVATION_CLAMP && !(e->lo <= e->hi))
@@ -27,23 +36,35 @@ static csrconv_status check_options(const csrconv_plan_options *options)
                             (double)e->hi);
     if (e->residual != 0 && e->residual != 1)
         return csrconv_fail(CSRCONV_BAD_ARGUMENT, "residual is %d, must be 0 or 1", e->residual);
-    if (options->compile < CSRCONV_COMPILE_AUTO || options->compile > CSRCONV_COMPILE_NEVER)
-        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "compile is %d", (int)options->compile);
     return CSRCONV_OK;
+}
+
+static const char *name_of(const csrconv_plan_options *options)
+{
+    return options->algorithm ? options->algorithm : "auto";
 }
 
 static csrconv_status check_name(const csrconv_plan_options *options)
 {
-    const char *name = options->algorithm;
-    if (csrconv_is_wildcard(name) || csrconv_find_algorithm(name, options->peers))
+    const char *name = name_of(options);
+    if (options->compile < CSRCONV_COMPILE_AUTO || options->compile > CSRCONV_COMPILE_NEVER)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "compile is %d", (int)options->compile);
+    if (options->tune != 0 && options->tune != 1)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT, "tune is %d, must be 0 or 1", options->tune);
+    if (csrconv_is_wildcard(name))
         return CSRCONV_OK;
-    return csrconv_fail(CSRCONV_UNKNOWN_ALGORITHM, "there is no algorithm \"%s\"", name);
+    if (!csrconv_find_algorithm(name, options->peers))
+        return csrconv_fail(CSRCONV_UNKNOWN_ALGORITHM, "there is no algorithm \"%s\"", name);
+    if (options->choice)
+        return csrconv_fail(CSRCONV_BAD_ARGUMENT,
+                            "a saved choice and the algorithm %s: one of them can be taken", name);
+    return CSRCONV_OK;
 }
 
 /* Opens the options' blob, if there is one: the name that it asks for takes the place of theirs. */
 static csrconv_status open_blob(csrconv_plan_options *options, struct csrconv_blob *blob)
 {
-    const char *name = options->algorithm;
+    const char *const name = name_of(options);
     const struct csrconv_algorithm *algorithm;
     csrconv_status status;
     memset(blob, 0, sizeof *blob);
@@ -71,7 +92,7 @@ static csrconv_status resolve_device(const csrconv_plan_options *options,
                                      struct csrconv_problem *problem)
 {
     const struct csrconv_algorithm *named =
-        options->algorithm ? csrconv_find_algorithm(options->algorithm, options->peers) : NULL;
+        csrconv_find_algorithm(name_of(options), options->peers);
     problem->device = options->device;
     problem->ordinal = options->ordinal;
     if (options->device == CSRCONV_DEVICE_AUTO && named)
@@ -88,7 +109,8 @@ static csrconv_status fill_problem(struct csrconv_problem *problem, const csrcon
         return csrconv_fail(CSRCONV_BAD_ARGUMENT, "weights is NULL");
     problem->weights = weights;
     problem->epilogue = options->epilogue;
-    if ((status = csrconv_shape_init(&problem->shape, geometry)) ||
+    if ((status = check_epilogue(&problem->epilogue)) ||
+        (status = csrconv_shape_init(&problem->shape, geometry)) ||
         (status = csrconv_check_weights(weights, &problem->shape)) ||
         (status = check_name(options)) || (status = resolve_device(options, problem)))
         return status;
@@ -119,18 +141,39 @@ static csrconv_status check_blob(struct csrconv_plan *plan, const csrconv_plan_o
     return status ? status : csrconv_blob_check_identity(&blob->identity, &plan->identity);
 }
 
-static csrconv_status choose(struct csrconv_plan *plan, const csrconv_plan_options *options)
+/* What is to be taken: a saved choice has the name, which is copied into `saved`. */
+static csrconv_status read_wish(const struct csrconv_plan *plan,
+                                const csrconv_plan_options *options,
+                                char saved[CSRCONV_CHOICE_BYTES], struct csrconv_wish *wish)
 {
-    const struct csrconv_wish wish = { options->algorithm ? options->algorithm : "auto",
-                                       options->peers, options->compile };
-    const csrconv_status status =
-        csrconv_choose(&plan->problem, &wish, &plan->memory, &plan->choice);
-    if (status)
+    csrconv_status status;
+    *wish = (struct csrconv_wish){ .name = name_of(options),
+                                   .compile = options->compile,
+                                   .is_saved = options->choice != NULL,
+                                   .is_blob = options->blob != NULL };
+    if (!wish->is_saved)
+        return CSRCONV_OK;
+    wish->name = saved;
+    status = csrconv_choice_read(options->choice, &plan->problem, plan->pattern, saved);
+    if (!status && !csrconv_find_algorithm(saved, options->peers))
+        return csrconv_fail(CSRCONV_UNKNOWN_ALGORITHM,
+                            "the saved choice is the algorithm \"%s\", which is not there", saved);
+    return status;
+}
+
+/* Chooses; where the choice is measured, the algorithm that is taken is prepared then. */
+static csrconv_status choose(struct csrconv_plan *plan, const csrconv_plan_options *options,
+                             const struct csrconv_wish *wish, bool is_tuned)
+{
+    csrconv_status status =
+        csrconv_consider(&plan->problem, wish, options->peers, &plan->memory, &plan->choice);
+    if (!status && is_tuned)
+        status = csrconv_tune(&plan->problem, wish, &plan->choice, &plan->prepared);
+    if (status || (status = csrconv_choose(&plan->choice, wish)))
         return status;
     plan->algorithm = plan->choice.considered[plan->choice.chosen].algorithm;
-    plan->nonzeros = csrconv_nonzeros(plan->problem.weights);
     plan->dense_estimate_us = csrconv_dense_us(&plan->problem);
-    return plan->algorithm->target && !plan->problem.compiled.bytes
+    return plan->algorithm->target && !wish->is_blob
                ? csrconv_blob_identify(&plan->problem, plan->algorithm, &plan->identity)
                : CSRCONV_OK;
 }
@@ -139,10 +182,18 @@ static csrconv_status choose_and_prepare(struct csrconv_plan *plan,
                                          const csrconv_plan_options *options,
                                          const struct csrconv_blob *blob)
 {
-    csrconv_status status = CSRCONV_OK;
-    if (blob->contents.bytes)
-        status = check_blob(plan, options, blob);
-    if (status || (status = choose(plan, options)))
+    char saved[CSRCONV_CHOICE_BYTES];
+    struct csrconv_wish wish;
+    csrconv_status status;
+    bool is_tuned;
+    plan->nonzeros = csrconv_nonzeros(plan->problem.weights);
+    plan->pattern = csrconv_pattern_digest(plan->problem.weights);
+    if ((status = read_wish(plan, options, saved, &wish)) ||
+        (wish.is_blob && (status = check_blob(plan, options, blob))))
+        return status;
+    is_tuned = options->tune && csrconv_is_wildcard(wish.name);
+    status = choose(plan, options, &wish, is_tuned);
+    if (status || is_tuned)
         return status;
     return plan->algorithm->prepare(plan->algorithm, &plan->problem, &plan->prepared);
 }
@@ -183,20 +234,17 @@ static csrconv_status create(const csrconv_weights *weights, const csrconv_geome
 }
 
 csrconv_status csrconv_plan_create(const csrconv_weights *weights, const csrconv_geometry *geometry,
-                                   const csrconv_plan_options *options, csrconv_plan **out)
+                                   const csrconv_plan_options *given, csrconv_plan **out)
 {
     const double start = clock_us();
-    csrconv_plan_options wanted;
+    csrconv_plan_options options;
     csrconv_status status;
     if (!out)
         return csrconv_fail(CSRCONV_BAD_ARGUMENT, "out is NULL");
     *out = NULL;
-    csrconv_plan_options_init(&wanted);
-    if (options && (status = check_options(options)))
-        return status;
-    if (options)
-        wanted = *options;
-    status = create(weights, geometry, &wanted, out);
+    status = read_options(given, &options);
+    if (!status)
+        status = create(weights, geometry, &options, out);
     if (status)
         csrconv_plan_destroy(out);
     else

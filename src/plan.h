@@ -16,6 +16,7 @@ struct csrconv_plan {
     struct csrconv_prepared prepared;
     struct csrconv_blob_identity identity; /* if the algorithm compiled */
     int64_t nonzeros;
+    uint64_t pattern; /* digest of where they are */
     double dense_estimate_us, plan_us;
 };
 

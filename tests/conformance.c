@@ -1,8 +1,8 @@
 /*
  * Cases that others publish: the Conv cases of ONNX with their expected outputs, and the shapes of
- * benchdnn's 2-D problems, run by every algorithm of a device.
+ * benchdnn's 2-D problems, run by every algorithm of a device or by those that are named.
  *
- * usage: conformance DATA_FOLDER [cpu|cuda[:N]]
+ * usage: conformance DATA_FOLDER [cpu|cuda[:N] [ALGORITHM ...]]
  *
  * The shapes are scaled to fit: one image; while a problem has more than MOST_PRODUCTS
  * multiply-adds, the larger of channels and filters per group is halved (rounded up, so that odd
@@ -296,13 +296,13 @@ static int shape_case(struct run *run, const struct csv *csv)
     return check_problem(&request, &problem, &run->count, &ran);
 }
 
-static int run_all(struct run *run, const char *device)
+/* By the algorithms that are named, or by all. */
+static int run_all(struct run *run, const char *device, const struct text_list *names)
 {
-    const struct text_list all = { 0 };
     const char *name;
     int code = selection_usable_device(device, &run->device, &run->ordinal, &name);
     if (!code)
-        code = selection_mark(&all, run->wanted);
+        code = selection_mark(names, run->wanted);
     if (!code)
         code = each_row(run, "onnx/cases.csv", onnx_case);
     if (!code)
@@ -314,8 +314,9 @@ int main(int argc, char **argv)
 {
     char folder[PATH_MAX];
     struct run run = { .folder = folder };
+    struct text_list names = { 0 };
     FILE *probe;
-    int code;
+    int code = EXIT_DONE;
     snprintf(folder, sizeof folder, "%s/conformance/onnx/cases.csv", argc > 1 ? argv[1] : ".");
     probe = fopen(folder, "r");
     if (!probe) {
@@ -325,12 +326,16 @@ int main(int argc, char **argv)
     fclose(probe);
     snprintf(folder, sizeof folder, "%s/conformance", argv[1]);
     run.wanted = calloc((size_t)selection_count(), sizeof *run.wanted);
-    code = run.wanted ? run_all(&run, argc > 2 ? argv[2] : "cpu")
-                      : complain(EXIT_WRONG, "memory", "no room");
+    for (int i = 3; i < argc && !code; i++)
+        code = text_list_append("conformance", argv[i], &names);
+    if (!code)
+        code = run.wanted ? run_all(&run, argc > 2 ? argv[2] : "cpu", &names)
+                          : complain(EXIT_WRONG, "memory", "no room");
     if (code)
         printf("FAILED %s\n", complaint());
     printf("%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped\n", run.count.passed,
            run.count.failed, run.count.skipped);
+    text_list_free(&names);
     free(run.wanted);
     return code || run.count.failed || !run.count.passed;
 }

@@ -1,12 +1,13 @@
 /*
  * What callers rely on when they use plans on a real GPU: their current device is left alone, an
  * execute is not blamed for their own errors, it can be captured in graphs, queued on streams of
- * their own, and called from several threads at once.
+ * their own, and called from several threads at once; plans that measure are right too.
  */
 #include "gpu_fixture.h"
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 static void leaves_the_current_device(const char *algorithm)
 {
@@ -161,6 +162,49 @@ static void is_made_again(const char *algorithm)
     gpu_layer_free(&layer);
 }
 
+/* In place of the layer's plan. */
+static csrconv_plan_info replan(struct gpu_layer *layer, const csrconv_plan_options *options)
+{
+    csrconv_plan_info info = { .struct_size = sizeof info };
+    csrconv_plan_destroy(&layer->plan);
+    assert_ok(csrconv_plan_create(layer->weights, &layer->geometry, options, &layer->plan));
+    assert_ok(csrconv_plan_describe(layer->plan, &info));
+    layer->workspace_bytes = info.workspace_bytes;
+    return info;
+}
+
+/* Measured on the GPU itself; what it took is taken again by the text of it. */
+static void tuned_plans_are_right(void **state)
+{
+    csrconv_plan_options options = gpu_options(NULL);
+    const csrconv_algorithm *taken;
+    char choice[CSRCONV_CHOICE_BYTES];
+    struct gpu_layer layer;
+    struct gpu_buffers b;
+    csrconv_plan_info info;
+    (void)state;
+    gpu_layer_make(&layer, "cuda_direct");
+    options.device = CSRCONV_DEVICE_CUDA;
+    options.tune = 1;
+    info = replan(&layer, &options);
+    taken = info.algorithm;
+    assert_non_null(strstr(info.reason, "measured: "));
+    gpu_buffers_make(&layer, &b);
+    assert_ok(gpu_execute(&layer, &b));
+    assert_true(gpu_output_is_right(&layer, &b));
+    gpu_buffers_free(&b);
+    assert_ok(csrconv_plan_choice(layer.plan, choice, sizeof choice));
+    options.choice = choice;
+    info = replan(&layer, &options);
+    assert_ptr_equal(info.algorithm, taken);
+    assert_string_equal(info.reason, "the saved choice");
+    options.device = CSRCONV_DEVICE_CPU;
+    csrconv_plan_destroy(&layer.plan);
+    assert_fails(csrconv_plan_create(layer.weights, &layer.geometry, &options, &layer.plan),
+                 CSRCONV_NOT_SUPPORTED, "another device");
+    gpu_layer_free(&layer);
+}
+
 static void the_current_device_is_left_alone(void **state)
 {
     (void)state;
@@ -206,6 +250,7 @@ int main(void)
         cmocka_unit_test(executes_follow_their_stream),
         cmocka_unit_test(two_threads_share_a_plan),
         cmocka_unit_test(plans_are_made_again_from_blobs),
+        cmocka_unit_test(tuned_plans_are_right),
     };
     if (csrconv_device_usable(CSRCONV_DEVICE_CUDA, 0)) {
         printf("skipped: %s\n", csrconv_last_error());

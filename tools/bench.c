@@ -1,7 +1,7 @@
 #include "bench_parts.h"
 
 #include "complain.h"
-#include "runner/machine.h"
+#include "format/tensor.h"
 #include "selection.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ static int length_of(const csrconv_algorithm *const *table)
     return length;
 }
 
-static const csrconv_algorithm *algorithm_of(const struct bench *b, int index)
+const csrconv_algorithm *bench_algorithm(const struct bench *b, int index)
 {
     const int selected = selection_count();
     return index < selected ? selection_algorithm(index) : b->request->variants[index - selected];
@@ -26,40 +26,30 @@ static const csrconv_algorithm *algorithm_of(const struct bench *b, int index)
 static bool is_of_device(const struct bench *b, int index)
 {
     csrconv_algorithm_info info = { .struct_size = sizeof info };
-    csrconv_algorithm_describe(algorithm_of(b, index), &info);
+    csrconv_algorithm_describe(bench_algorithm(b, index), &info);
     return info.device == b->request->device;
 }
 
-static bool is_wanted(const struct bench *b, int index)
+bool bench_is_wanted(const struct bench *b, int index)
 {
     return (index >= selection_count() || b->request->wanted[index]) && is_of_device(b, index);
 }
 
-/* The automatic choice for this problem, "" if there is none. */
-static void find_choice(struct bench *b)
+/* Whether there is to be a trial: a network wants that of the automatic choice too. */
+static bool has_trial(const struct bench *b, int index)
 {
-    csrconv_plan_options options;
-    csrconv_plan_info info = { .struct_size = sizeof info };
-    csrconv_plan *plan;
-    csrconv_plan_options_init(&options);
-    options.device = b->request->device;
-    options.ordinal = b->request->ordinal;
-    options.threads = b->threads;
-    b->chosen[0] = '\0';
-    if (csrconv_plan_create(b->workload.weights, &b->workload.geometry, &options, &plan))
-        return;
-    csrconv_plan_describe(plan, &info);
-    snprintf(b->chosen, sizeof b->chosen, "%s", info.algorithm->info.name);
-    csrconv_plan_destroy(&plan);
+    csrconv_algorithm_info info = { .struct_size = sizeof info };
+    csrconv_algorithm_describe(bench_algorithm(b, index), &info);
+    return bench_is_wanted(b, index) || (b->request->is_graph && strcmp(info.name, b->chosen) == 0);
 }
 
 static void verify_trials(struct bench *b)
 {
     const int64_t n = b->workload.geometry.batch;
     for (int i = 0; i < b->count; i++) {
-        if (!is_wanted(b, i))
+        if (!has_trial(b, i))
             continue;
-        trial_make(&b->stage, algorithm_of(b, i), b->threads, &b->trials[i]);
+        trial_make(&b->stage, bench_algorithm(b, i), b->threads, &b->trials[i]);
         trial_verify(&b->trials[i], &b->reference, n);
     }
 }
@@ -80,9 +70,9 @@ static void cross_check(struct bench *b, int index)
         }
     for (int i = 0; i < b->count; i++) {
         bool done;
-        if (i == index || is_wanted(b, i) || !is_of_device(b, i))
+        if (i == index || b->trials[i].stage || !is_of_device(b, i))
             continue;
-        trial_make(&b->stage, algorithm_of(b, i), b->threads, &extra);
+        trial_make(&b->stage, bench_algorithm(b, i), b->threads, &extra);
         trial_verify(&extra, &b->reference, b->workload.geometry.batch);
         done = has_passed(&extra);
         if (done)
@@ -93,60 +83,83 @@ static void cross_check(struct bench *b, int index)
     }
 }
 
-static void warn_of_others(const struct bench *b, const struct machine_use *start,
-                           struct bench_count *count)
+int bench_verify(struct bench *b)
+{
+    const int code = bench_find_choice(b);
+    if (code)
+        return code;
+    verify_trials(b);
+    for (int i = 0; i < b->count; i++)
+        if (has_passed(&b->trials[i]) && !b->reference.is_full)
+            cross_check(b, i);
+    return EXIT_DONE;
+}
+
+void bench_count_timing(const struct bench_request *request, const char *name,
+                        const struct machine_use *start, struct bench_count *count)
 {
     const double taken = machine_taken_since(start);
     count->timed++;
-    if (taken <= 0.1 || b->request->device != CSRCONV_DEVICE_CPU)
+    if (taken <= 0.1 || request->device != CSRCONV_DEVICE_CPU)
         return;
     count->disturbed++;
     fprintf(stderr, "warning: other processes took %.0f %% of a CPU while %s was timed\n",
-            taken * 100.0, b->point->problem->name);
+            taken * 100.0, name);
 }
 
-static void time_trials(struct bench *b, bool is_cold, struct bench_count *count)
+void bench_time(struct bench *b, bool is_cold, struct bench_count *count)
 {
-    const struct timing_options options = { b->request->min_time_s, is_cold };
+    const struct timing_options options = { .min_time_s = b->request->min_time_s,
+                                            .is_cold = is_cold };
     const struct machine_use start = machine_use_now();
     b->timed = 0;
-    for (int i = 0; i < b->count; i++)
-        if (has_passed(&b->trials[i]))
-            b->timings[b->timed++].trial = &b->trials[i];
+    for (int i = 0; i < b->count; i++) {
+        if (!has_passed(&b->trials[i]))
+            continue;
+        b->passed[b->timed] = &b->trials[i];
+        timing_init(&b->timings[b->timed], b->trials[i].algorithm.name, &b->passed[b->timed], 1);
+        b->timed++;
+    }
     timing_run(b->timings, b->timed, &options);
+    for (int i = 0; i < b->timed; i++)
+        if (b->timings[i].failure[0])
+            trial_fail(b->passed[i], b->timings[i].failure);
     b->stage.place->describe(b->stage.ordinal, &b->device);
-    warn_of_others(b, &start, count);
+    bench_count_timing(b->request, b->point->problem->name, &start, count);
 }
 
 static int time_and_report(struct bench *b, bool is_cold, struct report *report,
                            struct bench_count *count)
 {
     int code = EXIT_DONE;
-    time_trials(b, is_cold, count);
+    bench_time(b, is_cold, count);
     for (int i = 0; i < b->timed && !code; i++) {
         const struct timing *t = &b->timings[i];
-        const bool is_timed = t->trial->status == TRIAL_PASSED;
+        const bool is_timed = !t->failure[0];
         code = is_timed ? bench_report_timing(b, t, is_cold, report)
-                        : bench_report_untimed(b, t->trial, is_cold, report);
+                        : bench_report_untimed(b, t->trials[0], is_cold, report);
         count->measured += is_timed;
         count->failed += !is_timed;
     }
     return code;
 }
 
+void bench_free_trials(struct bench *b)
+{
+    for (int i = 0; i < b->count && b->trials; i++)
+        if (b->trials[i].stage)
+            trial_free(&b->trials[i]);
+}
+
 /* All algorithms with one number of threads. */
 static int bench_team(struct bench *b, struct report *report, struct bench_count *count)
 {
     bool is_idle = true;
-    int code = EXIT_DONE;
-    find_choice(b);
-    verify_trials(b);
+    int code = bench_verify(b);
     for (int i = 0; i < b->count && !code; i++) {
         struct trial *trial = &b->trials[i];
         if (!trial->stage)
             continue;
-        if (has_passed(trial) && !b->reference.is_full)
-            cross_check(b, i);
         is_idle = is_idle && trial->status == TRIAL_REFUSED;
         count->failed += trial->status == TRIAL_FAILED;
         if (!has_passed(trial))
@@ -157,9 +170,7 @@ static int bench_team(struct bench *b, struct report *report, struct bench_count
         code = time_and_report(b, false, report, count);
     if (!code && b->request->is_cold)
         code = time_and_report(b, true, report, count);
-    for (int i = 0; i < b->count; i++)
-        if (b->trials[i].stage)
-            trial_free(&b->trials[i]);
+    bench_free_trials(b);
     return code;
 }
 
@@ -178,25 +189,50 @@ static int prune_weights(const struct problem_point *point, float **dense,
     return status ? selection_complain(point->problem->name, status) : EXIT_DONE;
 }
 
-static int set_up(struct bench *b, float **dense)
+/* Input and output, each in the host's memory and in a copy for the algorithms. */
+static int check_memory(const struct problem_point *point)
+{
+    const csrconv_geometry *const g = &point->geometry;
+    int64_t height, width;
+    if (csrconv_output_size(g, &height, &width))
+        return EXIT_DONE; /* the plan will say what is wrong */
+    const double image = (double)g->channels * (double)g->height * (double)g->width +
+                         (double)g->filters * (double)height * (double)width;
+    const double floats = 2.0 * (double)g->batch * image;
+    if (floats < (double)tensor_memory())
+        return EXIT_DONE;
+    return complain(EXIT_REFUSED, "memory", "the activations need %.3g GB",
+                    floats * sizeof(float) * 1e-9);
+}
+
+static int make_workload(struct bench *b)
+{
+    struct workload_options options = { .seed = b->request->seed, .sparsity = b->point->sparsity };
+    char pattern[WORKLOAD_PATTERN_SIZE];
+    float *dense = NULL;
+    int code = b->point->problem->weights ? prune_weights(b->point, &dense, pattern) : EXIT_DONE;
+    options.weights = dense;
+    options.pattern = pattern;
+    if (!code)
+        code = workload_make(&b->point->geometry, &options, &b->workload);
+    free(dense);
+    return code;
+}
+
+int bench_set_up(struct bench *b)
 {
     const struct bench_request *request = b->request;
-    struct workload_options options = { .seed = request->seed, .sparsity = b->point->sparsity };
-    char pattern[WORKLOAD_PATTERN_SIZE];
     int code;
+    if ((code = check_memory(b->point)))
+        return code;
     problem_format(&b->point->geometry, b->descriptor);
     b->count = selection_count() + length_of(request->variants);
-    if (b->point->problem->weights) {
-        if ((code = prune_weights(b->point, dense, pattern)))
-            return code;
-        options.weights = *dense;
-        options.pattern = pattern;
-    }
     b->trials = calloc((size_t)b->count, sizeof *b->trials);
+    b->passed = calloc((size_t)b->count, sizeof *b->passed);
     b->timings = calloc((size_t)b->count, sizeof *b->timings);
-    if (!b->trials || !b->timings)
+    if (!b->trials || !b->passed || !b->timings)
         return complain(EXIT_WRONG, "memory", "no room for the trials");
-    if ((code = workload_make(&b->point->geometry, &options, &b->workload)) ||
+    if ((code = make_workload(b)) ||
         (code = reference_make(&b->workload, request->seed, &b->reference)))
         return code;
     code = stage_make(&b->workload, request->device, request->ordinal, &b->stage);
@@ -205,33 +241,50 @@ static int set_up(struct bench *b, float **dense)
     return code;
 }
 
-/* A failure of this point; what comes after it may still be measured. */
-static int fail_point(const struct problem_point *point, struct bench_count *count)
+void bench_tear_down(struct bench *b)
 {
-    fprintf(stderr, "warning: %s: %s\n", point->problem->name, complaint());
+    free(b->trials);
+    free(b->passed);
+    free(b->timings);
+    stage_free(&b->stage);
+    reference_free(&b->reference);
+    workload_free(&b->workload);
+}
+
+int bench_fail_point(const char *name, int code, struct bench_count *count)
+{
+    if (code != EXIT_WRONG && code != EXIT_REFUSED)
+        return code;
+    fprintf(stderr, "warning: %s: %s\n", name, complaint());
     complain_clear();
-    count->failed++;
+    count->failed += code == EXIT_WRONG;
+    count->idle += code == EXIT_REFUSED;
     return EXIT_DONE;
+}
+
+int bench_teams(const struct bench_request *request)
+{
+    const bool has_threads = request->device == CSRCONV_DEVICE_CPU && request->threads->count;
+    return has_threads ? (int)request->threads->count : 1;
+}
+
+int bench_team_threads(const struct bench_request *request, int team)
+{
+    return request->device == CSRCONV_DEVICE_CPU && request->threads->count
+               ? (int)request->threads->items[team]
+               : 0;
 }
 
 int bench_point(const struct bench_request *request, const struct problem_point *point,
                 struct report *report, struct bench_count *count)
 {
-    const bool has_threads = request->device == CSRCONV_DEVICE_CPU && request->threads->count;
-    const size_t teams = has_threads ? request->threads->count : 1;
     struct bench b = { .request = request, .point = point };
-    float *dense = NULL;
-    int code = set_up(&b, &dense);
-    for (size_t i = 0; i < teams && !code; i++) {
-        b.threads = has_threads ? (int)request->threads->items[i] : 0;
+    int code = bench_set_up(&b);
+    for (int i = 0; i < bench_teams(request) && !code; i++) {
+        b.threads = bench_team_threads(request, i);
         memset(b.trials, 0, (size_t)b.count * sizeof *b.trials);
         code = bench_team(&b, report, count);
     }
-    free(b.trials);
-    free(b.timings);
-    free(dense);
-    stage_free(&b.stage);
-    reference_free(&b.reference);
-    workload_free(&b.workload);
-    return code == EXIT_WRONG ? fail_point(point, count) : code;
+    bench_tear_down(&b);
+    return bench_fail_point(point->problem->name, code, count);
 }

@@ -1,7 +1,11 @@
-/* One point of a benchmark: verifies the algorithms on it, times those that passed, reports. */
+/*
+ * One point of a benchmark, a layer or the layers of a network together: verifies the algorithms on
+ * it, times those that passed, reports.
+ */
 #ifndef CSRCONV_TOOLS_BENCH_H
 #define CSRCONV_TOOLS_BENCH_H
 
+#include "choices.h"
 #include "number.h"
 #include "problems_input.h"
 #include "report/report.h"
@@ -16,9 +20,13 @@ struct bench_request {
     const struct whole_list *threads;         /* of a CPU; empty: all */
     uint64_t seed;
     double min_time_s;
-    bool is_cold;         /* measure with cold caches too */
-    bool is_one_sparsity; /* say by the model from which one it would pay */
-    bool is_explained;    /* measure the peak beside each time */
+    bool is_cold;                     /* measure with cold caches too */
+    bool is_one_sparsity;             /* say by the model from which one it would pay */
+    bool is_explained;                /* measure the peak beside each time */
+    bool is_tuned;                    /* the automatic choice measures */
+    bool is_graph;                    /* for bench_network */
+    const struct choice_list *loaded; /* automatic choices to take where they fit, or NULL */
+    struct choice_list *saved;        /* gets those that were taken, or NULL */
 };
 
 struct bench_count {
@@ -28,10 +36,18 @@ struct bench_count {
 
 /*
  * Returns an exit_code, having complained, if the point's input is bad. One that cannot be set up,
- * for want of memory or because the GPU has failed, is a warning and a failure in the count: what
- * was measured before is not lost.
+ * for want of memory or because the GPU has failed, is a warning and counts as failed, or as idle
+ * if the machine could never hold it: what was measured before is not lost.
  */
 int bench_point(const struct bench_request *request, const struct problem_point *point,
                 struct report *report, struct bench_count *count);
+
+/*
+ * The same for `layers` points executed one behind the other, each with weights and tensors of its
+ * own: on a GPU as one graph. Contenders are the automatic choice, taken layer by layer, and each
+ * wanted algorithm that runs them all.
+ */
+int bench_network(const struct bench_request *request, const struct problem_point *points,
+                  size_t layers, struct report *report, struct bench_count *count);
 
 #endif

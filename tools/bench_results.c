@@ -17,8 +17,7 @@ static int threads_of(const struct bench *b, const struct trial *trial)
     return trial->info.threads ? trial->info.threads : b->threads;
 }
 
-static struct measurement measurement_of_point(const struct bench *b, const struct trial *trial,
-                                               bool is_cold)
+struct measurement bench_measurement(const struct bench *b, const struct trial *trial, bool is_cold)
 {
     const struct workload *w = &b->workload;
     return (struct measurement){
@@ -26,6 +25,7 @@ static struct measurement measurement_of_point(const struct bench *b, const stru
         .problem = b->descriptor,
         .batch = w->geometry.batch,
         .sparsity = w->sparsity,
+        .asked = b->point->asked,
         .nnz = w->nonzeros,
         .pattern = w->pattern,
         .algorithm = trial->algorithm.name,
@@ -49,7 +49,7 @@ int bench_report_untimed(const struct bench *b, const struct trial *trial, bool 
 {
     const struct result result = {
         .status = trial->status == TRIAL_FAILED ? RESULT_FAILED : RESULT_SKIPPED,
-        .measurement = measurement_of_point(b, trial, is_cold),
+        .measurement = bench_measurement(b, trial, is_cold),
         .reason = trial->reason,
         .is_peer = trial->algorithm.is_peer,
         .is_dense = trial->algorithm.is_dense,
@@ -89,11 +89,10 @@ static const struct timing *fastest(const struct bench *b, bool is_dense)
     const struct timing *best = NULL;
     for (int i = 0; i < b->timed; i++) {
         const struct timing *t = &b->timings[i];
-        const csrconv_algorithm_info *a = &t->trial->algorithm;
+        const csrconv_algorithm_info *a = &t->trials[0]->algorithm;
         const bool is_meant =
             is_dense ? a->is_dense && strcmp(a->math, "fp32") == 0 : !a->is_dense && !a->is_peer;
-        if (is_meant && t->trial->status == TRIAL_PASSED &&
-            (!best || t->us.median < best->us.median))
+        if (is_meant && !t->failure[0] && (!best || t->us.median < best->us.median))
             best = t;
     }
     return best;
@@ -105,39 +104,43 @@ static double pays_from(const struct bench *b, const struct timing *t)
     const struct timing *dense = fastest(b, true);
     if (!b->request->is_one_sparsity || !dense || t != fastest(b, false))
         return 0.0;
-    return payoff_by_model(t->trial, t->us.median, dense->us.median, b->request->seed);
+    return payoff_by_model(t->trials[0], t->us.median, dense->us.median, b->request->seed);
 }
 
-/* What is told of a peer whose calls could not be captured: launches one by one take longer. */
-struct remark {
-    char detail[CSRCONV_DETAIL_BYTES + 160], variant[CSRCONV_VARIANT_BYTES + 24];
-};
-
-static struct remark remark_on(const struct timing *t)
+struct remark bench_remark(const struct timing *t, const char *detail, const char *variant)
 {
-    const csrconv_plan_info *info = &t->trial->info;
     struct remark r;
     if (t->row.uncaptured[0]) {
         snprintf(r.detail, sizeof r.detail, "%s%snot in a graph, but launched one by one: %s",
-                 info->detail, *info->detail ? "; " : "", t->row.uncaptured);
-        snprintf(r.variant, sizeof r.variant, "%s%sno graph", info->variant,
-                 *info->variant ? ", " : "");
-        fprintf(stderr, "warning: %s cannot be captured in a graph: %s\n", t->trial->algorithm.name,
+                 detail, *detail ? "; " : "", t->row.uncaptured);
+        snprintf(r.variant, sizeof r.variant, "%s%sno graph", variant, *variant ? ", " : "");
+        fprintf(stderr, "warning: %s cannot be captured in a graph: %s\n", t->name,
                 t->row.uncaptured);
     } else {
-        snprintf(r.detail, sizeof r.detail, "%s", info->detail);
-        snprintf(r.variant, sizeof r.variant, "%s", info->variant);
+        snprintf(r.detail, sizeof r.detail, "%s", detail);
+        snprintf(r.variant, sizeof r.variant, "%s", variant);
     }
     return r;
+}
+
+void bench_fill_times(struct measurement *m, const struct timing *t)
+{
+    m->samples = t->samples;
+    m->median_us = t->us.median;
+    m->min_us = t->us.min;
+    m->q1_us = t->us.q1;
+    m->q3_us = t->us.q3;
+    m->conversion = t->prepare_us > 0.0;
+    m->prepare_us = t->prepare_us;
 }
 
 int bench_report_timing(const struct bench *b, const struct timing *t, bool is_cold,
                         struct report *report)
 {
-    const struct remark remark = remark_on(t);
-    const struct trial *trial = t->trial;
+    const struct trial *trial = t->trials[0];
+    const struct remark remark = bench_remark(t, trial->info.detail, trial->info.variant);
     struct result result = { .status = RESULT_MEASURED,
-                             .measurement = measurement_of_point(b, trial, is_cold),
+                             .measurement = bench_measurement(b, trial, is_cold),
                              .is_peer = trial->algorithm.is_peer,
                              .is_dense = trial->algorithm.is_dense,
                              .estimate_us = trial->info.estimate_us,
@@ -146,13 +149,7 @@ int bench_report_timing(const struct bench *b, const struct timing *t, bool is_c
                              .peak_gflops = peak_of(b, trial),
                              .floors = floors_of(b, trial) };
     struct measurement *m = &result.measurement;
-    m->samples = t->samples;
-    m->median_us = t->us.median;
-    m->min_us = t->us.min;
-    m->q1_us = t->us.q1;
-    m->q3_us = t->us.q3;
-    m->conversion = t->prepare_us > 0.0;
-    m->prepare_us = t->prepare_us;
+    bench_fill_times(m, t);
     m->plan_us = trial->plan_us;
     m->workspace_bytes = (int64_t)trial->info.workspace_bytes;
     m->plan_bytes = (int64_t)trial->info.plan_bytes;

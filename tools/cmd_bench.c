@@ -1,11 +1,10 @@
 /* csrconv bench: verified times of sparse and dense, side by side. */
 #include "bench.h"
+#include "bench_files.h"
 #include "command.h"
 #include "complain.h"
 #include "options.h"
-#include "output.h"
 #include "report/progress.h"
-#include "report/report_format.h"
 #include "selection.h"
 #include "weights_input.h"
 
@@ -44,24 +43,30 @@ static const char help[] =
     "  --csv F --json F --svg F      write the measurements; - is standard output\n"
     "  --explain             how each algorithm maps the problem, and its part of the measured "
     "peak\n"
-    "  --graph               whole network as one CUDA graph (CUDA only)\n"
+    "  --graph               the layers one behind the other, each with its own tensors, as one\n"
+    "                        CUDA graph (on a CPU without a graph), in place of each by itself\n"
+    "  --tune                the automatic choice measures instead of estimating\n"
+    "  --save-choices F --load-choices F     keep the automatic choices, and take kept ones that\n"
+    "                        fit the layer, its nonzeros and the device\n"
     "\n"
     "Exit 0; 1 if a result was wrong; 3 if a problem ran nowhere.\n"
     "\n"
     "examples:\n"
     "  csrconv bench --network alexnet --batch 1\n"
+    "  csrconv bench --network resnet50 --batch 1 --graph --tune\n"
     "  csrconv bench --sparsity 0.5,0.7,0.9,0.95 mb1ic256ih14oc256oh14kh3ph1 --svg sweep.svg\n"
     "  csrconv bench net.onnx --sparsity 0.8,0.9,0.95\n"
     "  csrconv bench --weights conv3.mtx mb1ic256ih13oc384oh13kh3ph1 --csv conv3.csv\n";
 
 struct bench_options {
-    const char *device, *network, *weights, *order, *csv, *json, *svg, *input_shape;
+    const char *device, *network, *weights, *order, *input_shape, *load_choices;
+    struct bench_files files;
     struct text_list algorithms, problems;
     struct real_list sparsities;
     struct whole_list batches, threads;
     int64_t seed;
     double min_time_s;
-    int is_cold, all_layers, is_graph, is_explained, folds;
+    int is_cold, all_layers, is_graph, is_explained, is_tuned, folds;
 };
 
 static int check_combination(const struct bench_options *o)
@@ -85,9 +90,11 @@ static int parse(int argc, char **argv, struct bench_options *o)
         { .name = "network", .kind = OPTION_TEXT, .value = &o->network },
         { .name = "weights", .kind = OPTION_TEXT, .value = &o->weights },
         { .name = "order", .kind = OPTION_TEXT, .value = &o->order },
-        { .name = "csv", .kind = OPTION_TEXT, .value = &o->csv },
-        { .name = "json", .kind = OPTION_TEXT, .value = &o->json },
-        { .name = "svg", .kind = OPTION_TEXT, .value = &o->svg },
+        { .name = "csv", .kind = OPTION_TEXT, .value = &o->files.paths[BENCH_CSV] },
+        { .name = "json", .kind = OPTION_TEXT, .value = &o->files.paths[BENCH_JSON] },
+        { .name = "svg", .kind = OPTION_TEXT, .value = &o->files.paths[BENCH_SVG] },
+        { .name = "save-choices", .kind = OPTION_TEXT, .value = &o->files.paths[BENCH_CHOICES] },
+        { .name = "load-choices", .kind = OPTION_TEXT, .value = &o->load_choices },
         { .name = "input-shape", .kind = OPTION_TEXT, .value = &o->input_shape },
         { .name = "fold-bn", .kind = OPTION_FLAG, .value = &o->folds },
         { .name = "algo", .kind = OPTION_TEXTS, .value = &o->algorithms },
@@ -107,6 +114,7 @@ static int parse(int argc, char **argv, struct bench_options *o)
         { .name = "cold", .kind = OPTION_FLAG, .value = &o->is_cold },
         { .name = "all-layers", .kind = OPTION_FLAG, .value = &o->all_layers },
         { .name = "graph", .kind = OPTION_FLAG, .value = &o->is_graph },
+        { .name = "tune", .kind = OPTION_FLAG, .value = &o->is_tuned },
         { .name = "explain", .kind = OPTION_FLAG, .value = &o->is_explained },
         { 0 },
     };
@@ -156,7 +164,7 @@ static int read_weights(const struct bench_options *o, struct problem_list *list
     return code;
 }
 
-static int bench_points(const struct bench_options *o, const struct bench_request *request,
+static int bench_layers(const struct bench_options *o, const struct bench_request *request,
                         const struct problem_list *list, struct report *report,
                         struct bench_count *count)
 {
@@ -176,56 +184,24 @@ static int bench_points(const struct bench_options *o, const struct bench_reques
     return code;
 }
 
-/*
- * The files that were asked for. They are opened before anything is measured, so that no hour of
- * measuring is lost to a folder that is not there.
- */
-enum { BENCH_FILES = 3 };
-
-struct bench_file {
-    const char *path; /* NULL: not asked for */
-    const struct report_format *format;
-    struct output *output;
-};
-
-/* Of two measurements in one file the second would replace the first, or follow it in a pipe. */
-static int check_files(const struct bench_file files[BENCH_FILES])
+/* All layers at each point. */
+static int bench_networks(const struct bench_options *o, const struct bench_request *request,
+                          const struct problem_list *list, struct report *report,
+                          struct bench_count *count)
 {
-    for (int i = 0; i < BENCH_FILES; i++)
-        for (int j = 0; j < i; j++)
-            if (files[i].path && files[j].path && strcmp(files[i].path, files[j].path) == 0)
-                return complain(EXIT_BAD, files[i].path, "is asked for as %s and as %s",
-                                files[j].format->name, files[i].format->name);
-    return EXIT_DONE;
-}
-
-static int open_files(struct bench_file files[BENCH_FILES])
-{
-    int code = EXIT_DONE;
-    for (int i = 0; i < BENCH_FILES && !code; i++)
-        if (files[i].path)
-            code = output_open(files[i].path, &files[i].output);
-    return code;
-}
-
-/* Without a result the files stay as they were, and the table says why there is none. */
-static int save_files(struct bench_file files[BENCH_FILES], const struct report *report,
-                      const struct bench_count *count)
-{
-    bool is_stdout_taken = false;
-    int code = EXIT_DONE;
-    for (int i = 0; i < BENCH_FILES && !code; i++) {
-        if (!files[i].path)
-            continue;
-        is_stdout_taken = is_stdout_taken || strcmp(files[i].path, "-") == 0;
-        if (!count->measured)
-            continue;
-        code = files[i].format->write(report, output_stream(files[i].output));
+    const int points = problem_points(&o->batches, &o->sparsities);
+    struct problem_point *const layers = calloc(list->count, sizeof *layers);
+    struct progress progress = progress_start(stderr, points);
+    int code = layers ? EXIT_DONE : complain(EXIT_WRONG, "memory", "no room for the layers");
+    for (int p = 0; p < points && !code; p++) {
+        progress_show(&progress, p, list->items[0].name);
+        for (size_t i = 0; i < list->count && !code; i++)
+            code = problem_point(&list->items[i], &o->batches, &o->sparsities, p, &layers[i]);
         if (!code)
-            code = output_commit(&files[i].output);
+            code = bench_network(request, layers, list->count, report, count);
     }
-    if (!code && !is_stdout_taken && report->count)
-        code = report_save(report, &report_format_table, "-");
+    progress_clear(&progress);
+    free(layers);
     return code;
 }
 
@@ -261,64 +237,71 @@ static bool has_model(const struct problem_list *list)
     return layers > 1;
 }
 
-static int bench_list(const struct bench_options *o, const struct bench_request *request,
+static int bench_list(struct bench_options *o, const struct bench_request *request,
                       struct problem_list *list)
 {
     struct bench_count count = { 0 };
-    struct bench_file files[BENCH_FILES] = { { o->csv, &report_format_csv, NULL },
-                                             { o->json, &report_format_json, NULL },
-                                             { o->svg, &report_format_svg, NULL } };
     struct report report;
     int code = o->weights ? read_weights(o, list) : EXIT_DONE;
     report_init(&report);
     report.is_explained = o->is_explained;
-    report.has_verdict = has_model(list);
+    report.has_verdict = has_model(list) && !o->is_graph;
     if (!code)
-        code = check_files(files);
+        code = bench_files_open(&o->files);
     if (!code)
-        code = open_files(files);
+        code = o->is_graph ? bench_networks(o, request, list, &report, &count)
+                           : bench_layers(o, request, list, &report, &count);
     if (!code)
-        code = bench_points(o, request, list, &report, &count);
-    if (!code)
-        code = save_files(files, &report, &count);
-    for (int i = 0; i < BENCH_FILES; i++)
-        output_abandon(&files[i].output);
+        code = bench_files_save(&o->files, &report, request->saved, count.measured > 0);
+    bench_files_abandon(&o->files);
     report_free(&report);
     return code ? code : conclude(&count);
 }
 
-static int bench(const struct bench_options *o, int *wanted)
+/* With the lists of choices that it may need. */
+static int bench_input(struct bench_options *o, struct bench_request *request)
 {
     const struct problems_request problems = { .arguments = &o->problems,
                                                .network = o->network,
                                                .all_layers = o->all_layers,
                                                .input_shape = o->input_shape,
                                                .folds = o->folds };
+    struct choice_list loaded = { 0 }, saved = { 0 };
+    struct problem_list list = { 0 };
+    int code = o->load_choices ? choices_read(o->load_choices, &loaded) : EXIT_DONE;
+    request->loaded = o->load_choices ? &loaded : NULL;
+    request->saved = o->files.paths[BENCH_CHOICES] ? &saved : NULL;
+    if (!code)
+        code = problems_input(&problems, &list);
+    if (!code)
+        code = bench_list(o, request, &list);
+    problem_list_clear(&list);
+    choices_free(&loaded);
+    choices_free(&saved);
+    return code;
+}
+
+static int bench(struct bench_options *o, int *wanted)
+{
     struct bench_request request = { .wanted = wanted,
                                      .threads = &o->threads,
                                      .seed = (uint64_t)o->seed,
                                      .min_time_s = o->min_time_s,
                                      .is_cold = o->is_cold,
                                      .is_one_sparsity = o->sparsities.count <= 1,
-                                     .is_explained = o->is_explained };
-    struct problem_list list = { 0 };
+                                     .is_explained = o->is_explained,
+                                     .is_tuned = o->is_tuned,
+                                     .is_graph = o->is_graph };
     int code;
     if ((code = selection_usable_device(o->device, &request.device, &request.ordinal,
                                         &request.device_name)) ||
         (code = selection_mark_of(&o->algorithms, request.device, wanted)))
         return code;
-    if (o->is_graph && request.device != CSRCONV_DEVICE_CUDA)
-        return complain(EXIT_REFUSED, "--graph", "needs a CUDA device, the device is %s",
-                        request.device_name);
-    if (o->is_graph)
-        return complain(EXIT_REFUSED, "--graph", "whole networks cannot be captured yet");
     fprintf(stderr, "device: %s\n", request.device_name);
+    if (o->is_graph && request.device == CSRCONV_DEVICE_CPU)
+        fputs("warning: a CPU has no graphs: the layers run one behind the other\n", stderr);
     selection_warn_of_threads(request.device, &o->threads);
-    code = problems_input(&problems, &list);
-    if (!code)
-        code = bench_list(o, &request, &list);
-    problem_list_clear(&list);
-    return code;
+    return bench_input(o, &request);
 }
 
 static int run(int argc, char **argv)

@@ -6,12 +6,12 @@
 #include "options.h"
 #include "plan_cache.h"
 #include "run_model.h"
-#include "runner/clock.h"
 #include "runner/host_execute.h"
 #include "selection.h"
 #include "weights_input.h"
 
 #include "algorithm.h"
+#include "clock.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -30,6 +30,7 @@ static const char help[] =
     "of a network:\n"
     "  --layer NAME          write the output of this node, or this value, instead\n"
     "  --repeat N            run N times; the time shown is the shortest (1)\n"
+    "  --fold-bn             fold a BatchNormalization behind a convolution into it\n"
     "  --device, --algo, --threads, --cache as below, for its convolutions\n"
     "\n"
     "of one layer:\n"

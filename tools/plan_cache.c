@@ -104,6 +104,7 @@ static bool find_key(const csrconv_weights *weights, const csrconv_geometry *geo
     csrconv_blob_digest(&problem, &identity);
     csrconv_sha256_begin(&hash);
     csrconv_sha256_add(&hash, &identity, sizeof identity);
+    csrconv_sha256_add(&hash, &options->tune, sizeof options->tune);
     csrconv_sha256_add(&hash, &options->compile, sizeof options->compile);
     csrconv_sha256_add(&hash, &options->ordinal, sizeof options->ordinal);
     csrconv_sha256_add(&hash, name, strlen(name));

@@ -50,6 +50,7 @@ int problem_point(const struct problem *problem, const struct whole_list *batche
     point->sparsity = sparsities->count        ? sparsities->items[sparsity]
                       : problem->sparsity >= 0 ? problem->sparsity
                                                : usual_sparsity;
+    point->asked = sparsities->count ? point->sparsity : 0.0;
     if (csrconv_output_size(&point->geometry, NULL, NULL))
         return complain(EXIT_BAD, problem->name, "%s", csrconv_last_error());
     return EXIT_DONE;

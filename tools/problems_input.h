@@ -23,6 +23,7 @@ struct problem_point {
     const struct problem *problem;
     csrconv_geometry geometry; /* at the batch of the point */
     double sparsity;
+    double asked; /* the same where it was given, else 0 */
 };
 
 /*

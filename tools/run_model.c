@@ -17,6 +17,7 @@ struct model_options {
     struct text_list models;
     const char *input, *output, *layer, *device, *algo, *cache;
     int64_t threads, repeat;
+    int folds;
 };
 
 static int parse(int argc, char **argv, struct model_options *o)
@@ -28,6 +29,7 @@ static int parse(int argc, char **argv, struct model_options *o)
         { .name = "device", .kind = OPTION_TEXT, .value = &o->device },
         { .name = "algo", .kind = OPTION_TEXT, .value = &o->algo },
         { .name = "cache", .kind = OPTION_TEXT, .value = &o->cache },
+        { .name = "fold-bn", .kind = OPTION_FLAG, .value = &o->folds },
         { .name = "threads", .kind = OPTION_WHOLE, .value = &o->threads, .least = 0, .most = 4096 },
         { .name = "repeat",
           .kind = OPTION_WHOLE,
@@ -92,9 +94,11 @@ static int run_on(const struct model_options *o, const struct model *model,
     struct tensor output = { 0 };
     csrconv_plan_options options;
     struct plan_cache cache = { .wish = o->cache };
+    const struct inference_request request = { o->layer, o->input, o->folds != 0, &options,
+                                               &cache };
     int code = plan_options(o, &options);
     if (!code)
-        code = inference_create(model, o->layer, o->input, input, &options, &cache, &inference);
+        code = inference_create(model, &request, input, &inference);
     plan_cache_close(&cache);
     if (!code)
         code = repeat(inference, o->repeat, input, &output, &info);

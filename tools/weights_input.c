@@ -1,6 +1,7 @@
 #include "weights_input.h"
 
 #include "complain.h"
+#include "fnv1a.h"
 #include "format/format.h"
 #include "number.h"
 #include "random.h"
@@ -190,18 +191,10 @@ static int read_files(const struct weights_request *request, const struct text_l
     return code;
 }
 
-static uint64_t fnv1a(uint64_t hash, const void *data, size_t bytes)
-{
-    const unsigned char *byte = data;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ byte[i]) * 0x100000001b3U;
-    return hash;
-}
-
 void weights_digest(const csrconv_csr *csr, char digest[32])
 {
     const size_t nonzeros = (size_t)csr->indptr[csr->filters];
-    uint64_t hash = 0xcbf29ce484222325U;
+    uint64_t hash = fnv1a_start;
     hash = fnv1a(hash, csr->indptr, (size_t)(csr->filters + 1) * sizeof *csr->indptr);
     hash = fnv1a(hash, csr->indices, nonzeros * sizeof *csr->indices);
     hash = fnv1a(hash, csr->values, nonzeros * sizeof *csr->values);

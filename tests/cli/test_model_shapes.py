@@ -46,6 +46,16 @@ class Shapes(Models):
             self.write_conv(**attributes)
             self.fail_with(2, "m.onnx: node conv (Conv): ", what, "info", "m.onnx")
 
+    def test_a_node_without_a_name_is_named_by_its_output(self):
+        for attributes, what in (({"strides": [0, 1]}, "strides has 0"),
+                                 ({"strides": [1]}, "strides has 1 numbers"),
+                                 ({"dilations": [5, 5]}, "larger than the padded image"),
+                                 ({"group": 0}, "groups")):
+            self.write("m.onnx", onnx(graph([node("Conv", ["x", "w"], ["made"], **attributes)],
+                                            [tensor("w", DIMS, WEIGHTS)],
+                                            [value_info("x", INPUT)])))
+            self.fail_with(2, "m.onnx: node made (Conv): ", what, "info", "m.onnx")
+
     def chain(self, nodes, tensors=(), dims=INPUT):
         """A convolution behind other nodes, from x to z."""
         last = node("Conv", ["z", "w"], ["y"], "last")

@@ -116,6 +116,13 @@ class Pruning(Models):
         self.fail_with(2, "--exclude", "needs a model file", "prune", "--input", "w.npy", "--output",
                        "p.npy", "--sparsity", 0.5, "--exclude", "a")
 
+    def test_nothing_of_any_size(self):
+        """An empty array may have sizes that have no product."""
+        self.write("w.npy", support.npy_header("<f4", (0, 1, 1 << 40, 1 << 40)))
+        for method in (("nm:1:2",), ("kernel", "--sparsity", 0.5), ("vector:4", "--sparsity", 0.5)):
+            self.succeed("prune", "--input", "w.npy", "--output", "p.npy", "--method", *method)
+            self.assertEqual(self.read("p.npy"), self.read("w.npy"))
+
     def test_tables_of_sparsities(self):
         first, second = self.pruned("--sparsity", 0.7, "--scope", "global", "--sparsities-out",
                                     "s.csv")
@@ -157,6 +164,10 @@ class Pruning(Models):
         self.succeed(*arguments, "p.onnx")
         self.assertEqual(piped, self.read("p.onnx"))
         self.fail_with(2, "prune", "needs --sparsity", "prune", "--input", "m.onnx", "--output", "p.onnx")
+        for twice in (("p.onnx", "--sparsities-out", "p.onnx"), ("-", "--sparsities-out", "-"),
+                      ("p.onnx", "--report", "r.md,r.md"),
+                      ("p.onnx", "--report", "r.md", "--sparsities-out", "r.md")):
+            self.fail_with(2, "", "is asked for twice", *arguments, *twice)
         self.assertEqual(self.files(), ["m.onnx", "p.onnx"])
 
     def test_safetensors(self):

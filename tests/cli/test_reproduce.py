@@ -155,7 +155,7 @@ class Reproduce(support.Case):
         table = HEAD + "huge,one,100000,4096,512,512,64,3,3,1,1,1,0.9\n"
         self.write("huge.csv", table.encode())
         done = self.csrconv("reproduce", "--out", "new", "--network", "huge.csv", "--device", "cpu")
-        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.returncode, 3, done.stderr)
         self.assertEqual(self.files(), ["huge.csv", "tiny.csv"])
 
     def test_help(self):

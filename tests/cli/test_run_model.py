@@ -41,7 +41,7 @@ class Digits(support.Case):
         for name in MODELS:
             want = rows(WEIGHTS / f"{name}-logits.npy")
             for flags in ((), ("--device", "cpu"), ("--device", "cpu", "--algo", "direct"),
-                          ("--device", "cpu", "--threads", 1)):
+                          ("--device", "cpu", "--threads", 1), ("--fold-bn",)):
                 for got, expected in zip(self.logits(name, *flags), want):
                     for x, y in zip(got, expected):
                         self.assertAlmostEqual(x, y, delta=1e-4, msg=(name, flags))
@@ -171,6 +171,11 @@ class Graphs(support.Case):
         self.save([node("Relu", ["x"], ["a"]), node("Mul", ["a", "a"], ["y"])])
         self.assertEqual(self.run_graph()[1], [max(v, 0.0) ** 2 for v in flat(self.x)])
 
+    def test_a_sum(self):
+        """An input that is left out, which only an odd file has, adds nothing."""
+        self.save([node("Sum", ["x", "", "b", "x"], ["y"])], [tensor("b", [1], [5.0])])
+        self.assertEqual(self.run_graph()[1], [2 * v + 5 for v in flat(self.x)])
+
     def test_a_shape_that_the_graph_computes(self):
         self.save([node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["n"], axis=0),
                    node("Unsqueeze", ["n", "axes"], ["first"]),
@@ -198,6 +203,29 @@ class Graphs(support.Case):
         self.save([node("Add", ["x", "z"], ["y"]), node("Relu", ["x"], ["r"])], inputs=("x", "z"))
         self.refuse(3, "m.onnx", "needs 2 inputs")
         self.assertEqual(self.run_graph("--layer", "r")[1], [max(v, 0.0) for v in flat(self.x)])
+
+    def test_folding(self):
+        """y = 2 conv(x) + 1, where the convolution adds both channels: as two nodes, and as one."""
+        nodes = [node("Conv", ["x", "w"], ["a"], "conv"),
+                 node("BatchNormalization", ["a", "two", "one", "zero", "one"], ["y"], epsilon=0.0)]
+        tensors = [tensor("w", [1, 2, 1, 1], [1.0, 1.0]),
+                   *(tensor(name, [1], [value]) for name, value in (("zero", 0.0), ("one", 1.0),
+                                                                    ("two", 2.0)))]
+        x = flat(self.x)
+        sums = [a + b for a, b in zip(x[:12], x[12:])]
+        want = ((1, 1, 3, 4), [2 * a + 1 for a in sums])
+        run = ("run", "m.onnx", "--input", "x.npy", "--output", "y.npy")
+        self.save(nodes, tensors)
+        self.assertIn(b" 2 nodes, ", self.succeed(*run).stdout)
+        self.assertEqual(read_npy(self.read("y.npy")), want)
+        self.assertIn(b" 1 nodes, ", self.succeed(*run, "--fold-bn").stdout)
+        self.assertEqual(read_npy(self.read("y.npy")), want)
+        self.assertEqual(self.run_graph("--fold-bn", "--layer", "conv"), ((1, 1, 3, 4), sums))
+        self.save([*nodes, node("Relu", ["a"], ["b"]), node("Add", ["b", "y"], ["z"])], tensors,
+                  outputs=("z",))
+        self.assertIn(b" 4 nodes, ", self.succeed(*run, "--fold-bn").stdout)
+        self.assertEqual(read_npy(self.read("y.npy"))[1],
+                         [max(a, 0.0) + 2 * a + 1 for a in sums])
 
     def test_computed_weights(self):
         self.save([node("Relu", ["w"], ["v"]), node("Conv", ["x", "v"], ["y"], "conv")],

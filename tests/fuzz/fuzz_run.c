@@ -40,16 +40,17 @@ static bool make_input(const struct model *model, struct tensor *out)
     return true;
 }
 
-static int run(const struct model *model, const struct tensor *input)
+static int run(const struct model *model, const struct tensor *input, bool folds)
 {
     struct inference *inference = NULL;
     struct tensor output = { 0 };
     csrconv_plan_options options;
     struct plan_cache cache = { .wish = "off" };
+    const struct inference_request request = { NULL, "INPUT", folds, &options, &cache };
     csrconv_plan_options_init(&options);
     options.device = CSRCONV_DEVICE_CPU;
     options.threads = 1;
-    int code = inference_create(model, NULL, "INPUT", input, &options, &cache, &inference);
+    int code = inference_create(model, &request, input, &inference);
     if (!code)
         code = inference_run(inference, input, &output);
     if (!code)
@@ -69,7 +70,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(image, data, size);
     if (model_read_memory("MODEL", image, size, &model) == EXIT_DONE && make_input(&model, &input))
-        require(run(&model, &input) == EXIT_DONE || *complaint(), "a refusal without its line");
+        for (int folds = 0; folds < 2; folds++) {
+            complain_clear();
+            require(run(&model, &input, folds) == EXIT_DONE || *complaint(),
+                    "a refusal without its line");
+        }
     tensor_free(&input);
     model_free(&model);
     return 0;

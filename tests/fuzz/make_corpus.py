@@ -96,6 +96,17 @@ def onnx_files():
         1, 2, 3])), node("Relu", ["k"], ["y"])]))
 
 
+def run_files():
+    """BatchNormalization that is folded on request, and one whose input is read elsewhere too."""
+    parts = [tensor("w", [2, 1, 1, 1], [1.0, 2.0]),
+             *(tensor(name, [2], [1.0, 0.5]) for name in ("scale", "shift", "mean", "var"))]
+    nodes = [node("Conv", ["x", "w"], ["c"]),
+             node("BatchNormalization", ["c", "scale", "shift", "mean", "var"], ["n"])]
+    ends = ([value_info("x", [1, 1, 2, 2])], [value_info("y")])
+    yield "folded", onnx(graph([*nodes, node("Relu", ["n"], ["y"])], parts, *ends))
+    yield "not_folded", onnx(graph([*nodes, node("Add", ["n", "c"], ["y"])], parts, *ends))
+
+
 def safetensors_files():
     floats = pack(WEIGHTS)
     dense = ("F32", DIMS, floats)
@@ -148,7 +159,8 @@ def safetensors_files():
 
 
 def main(folder):
-    for name, files in (("onnx", onnx_files()), ("safetensors", safetensors_files())):
+    for name, files in (("onnx", onnx_files()), ("run", run_files()),
+                        ("safetensors", safetensors_files())):
         (folder / name).mkdir(parents=True, exist_ok=True)
         for file, content in files:
             (folder / name / file).write_bytes(content)

@@ -86,6 +86,8 @@ def pointwise(floats):
         for other in ((2, 3, 5, 4), (3, 1, 1), (1,), (), (2, 1, 5, 1), (6, 2, 3, 5, 4)):
             yield Case(name, shape, floats(other) + np.float32(3))
         yield Case(name, (3, 1), floats((2, 1, 5)) + np.float32(3))
+    yield Case("Sum", shape)
+    yield Case("Sum", shape, floats((3, 1, 1)), floats((6, 2, 3, 5, 4)), floats(()))
 
 
 def shapes(floats):

@@ -92,6 +92,11 @@ static void writes_json(void **state)
         entry_of(benchmarks, "net:a/direct/batch:1/sparsity:0.9/cpu/hot/threads:8");
     assert_true(number_of(direct, "real_time") == 50.0);
     assert_true(number_of(direct, "gflops_nnz") == 12.3457);
+    assert_true(number_of(direct, "estimate_us") == 48.0);
+    assert_null(json_object_get(direct, "layers_us"));
+    assert_null(json_object_get(
+        entry_of(benchmarks, "net:a/openblas/batch:1/sparsity:0.9/cpu/hot/threads:8"),
+        "estimate_us"));
     assert_string_equal(string_of(direct, "run_type"), "iteration");
     const json_t *const least =
         entry_of(benchmarks, "net:a/direct/batch:1/sparsity:0.9/cpu/hot/threads:8_min");

@@ -191,6 +191,24 @@ static void leaves_out_what_is_no_number(void **state)
     report_free(&report);
 }
 
+/* A whole network has the sum of its layers beside its time, and nothing else has. */
+static void shows_sums_of_layers(void **state)
+{
+    (void)state;
+    struct report report;
+    sample_start(&report);
+    struct result result = sample_result("net:graph", 0.9, "auto", OWN_SPARSE, 50.0);
+    result.layers_us = 61.25;
+    sample_add(&report, &result);
+    result = sample_result("net:graph", 0.9, "openblas", PEER_DENSE, 100.0);
+    sample_add(&report, &result);
+    char *const table = sample_write(&report_format_table, &report);
+    assert_non_null(strstr(table, "estimate us  sum of layers us  GFLOP/s"));
+    assert_non_null(strstr(table, "  61.25  "));
+    free(table);
+    report_free(&report);
+}
+
 static void shows_an_empty_report(void **state)
 {
     (void)state;
@@ -209,6 +227,7 @@ int main(void)
         cmocka_unit_test(tells_series_apart),
         cmocka_unit_test(writes_csv),
         cmocka_unit_test(leaves_out_what_is_no_number),
+        cmocka_unit_test(shows_sums_of_layers),
         cmocka_unit_test(shows_an_empty_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

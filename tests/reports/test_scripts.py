@@ -12,6 +12,7 @@ import unittest
 SCRIPTS = pathlib.Path(sys.argv.pop(1)).resolve()
 sys.path.insert(0, str(SCRIPTS))
 import bench_rows  # noqa: E402
+import choice  # noqa: E402
 import sweep  # noqa: E402
 import wide_set  # noqa: E402
 
@@ -42,6 +43,17 @@ class Scripts(unittest.TestCase):
         self.assertEqual(compared, 3)
         self.assertEqual([line.split(",")[0] for line in lines], ["loses_more", "loses"])
         self.assertIn("own 30 us, onednn 24 us, 0.80x (csrconv's best: other, 0.96x)", lines[1])
+
+    def test_choices(self):
+        rows = [row("good", 10, chosen="yes"), row("good", 9.5, "other"), row("good", 1, "x", peer="3"),
+                row("bad", 30, chosen="yes"), row("bad", 20, "other"), row("none", 5)]
+        for each in rows:
+            each["batch"] = "1"
+        judged, unchosen = choice.judge(rows)
+        self.assertEqual([(name, best) for _, name, _, _, best in judged],
+                         [("bad", "other"), ("good", "other")])
+        self.assertEqual(judged[0][0], 1.5)
+        self.assertEqual(unchosen, 1)
 
     def test_sparsity_cliffs(self):
         times = {0.5: 100, 0.7: 60, 0.8: 62, 0.9: 90, 0.95: 20}

@@ -101,6 +101,23 @@ static void weights_of_another_layer_are_refused(void **state)
     refuse(f, CSRCONV_BAD_GEOMETRY, "pad_left is -1");
 }
 
+/* A caller that was built with the header of 0.1.0 as it began, and has other things behind it. */
+static void options_of_the_first_size_are_taken(void **state)
+{
+    struct fixture *f = *state;
+    csrconv_plan *plan;
+    f->options.algorithm = "direct";
+    f->options.threads = 2;
+    f->options.struct_size = offsetof(csrconv_plan_options, tune);
+    f->options.tune = 77;
+    f->options.choice = "not there";
+    plan = plan_of(f);
+    assert_int_equal(describe(plan).threads, 2);
+    csrconv_plan_destroy(&plan);
+    f->options.struct_size = sizeof f->options;
+    refuse(f, CSRCONV_BAD_ARGUMENT, "tune is 77");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +125,7 @@ int main(void)
         with_fixture(a_device_that_is_not_there_is_refused),
         with_fixture(bad_epilogues_are_refused),
         with_fixture(bad_services_are_refused),
+        with_fixture(options_of_the_first_size_are_taken),
         with_fixture(weights_of_another_layer_are_refused),
     };
     return cmocka_run_group_tests_name("plan_options", tests, NULL, NULL);

@@ -166,7 +166,7 @@ static void a_failure_costs_one_algorithm(void **state)
     static struct timing timings[2];
     const struct timing_options options = { .is_cold = true };
     struct csrconv_algorithm broken = variant_of("broken");
-    struct trial trials[2];
+    struct trial trials[2], *const pointers[2] = { &trials[0], &trials[1] };
     struct set set;
     (void)state;
     broken.execute = run_until_timed;
@@ -175,13 +175,12 @@ static void a_failure_costs_one_algorithm(void **state)
     verified(&set, right, &trials[1]);
     for (int i = 0; i < 2; i++) {
         assert_string_equal(trials[i].reason, "");
-        timings[i].trial = &trials[i];
+        timing_init(&timings[i], trials[i].algorithm.name, &pointers[i], 1);
     }
     timing_run(timings, 2, &options);
-    assert_int_equal(trials[0].status, TRIAL_FAILED);
-    assert_string_equal(trials[0].reason, "broken: the machine is on fire");
+    assert_string_equal(timings[0].failure, "broken: the machine is on fire");
     assert_string_equal(complaint(), "");
-    assert_int_equal(trials[1].status, TRIAL_PASSED);
+    assert_string_equal(timings[1].failure, "");
     assert_true(timings[1].us.median > 0.0);
     assert_true(timings[1].samples >= 5);
     trial_free(&trials[0]);
@@ -195,17 +194,63 @@ static void what_is_not_captured_is_timed_and_told(void **state)
     const struct timing_options options = { .is_cold = false };
     struct csrconv_algorithm peer = variant_of("peer");
     struct set set;
-    struct trial trial;
+    struct trial trial, *const pointer = &trial;
     (void)state;
     set_make(&set);
     set.place.record = record_nothing;
     verified(&set, &peer, &trial);
-    timing.trial = &trial;
+    timing_init(&timing, "peer", &pointer, 1);
     timing_run(&timing, 1, &options);
-    assert_int_equal(trial.status, TRIAL_PASSED);
+    assert_string_equal(timing.failure, "");
     assert_true(timing.us.median > 0.0);
     assert_string_equal(timing.row.uncaptured, "it allocates");
     trial_free(&trial);
+    set_free(&set);
+}
+
+/* Which trials of a chain ran, in their order. */
+static char ran[8];
+
+static csrconv_status run_first(const void *state, const struct csrconv_run *run)
+{
+    strncat(ran, "1", sizeof ran - 1 - strlen(ran));
+    return right->execute(state, run);
+}
+
+static csrconv_status run_second(const void *state, const struct csrconv_run *run)
+{
+    strncat(ran, "2", sizeof ran - 1 - strlen(ran));
+    return right->execute(state, run);
+}
+
+static void a_chain_runs_its_trials_in_order(void **state)
+{
+    static struct timing timing;
+    const struct timing_options options = { .is_single = true };
+    struct csrconv_algorithm algorithms[2] = { variant_of("first"), variant_of("second") };
+    struct trial trials[2], *const pointers[2] = { &trials[1], &trials[0] };
+    struct set set;
+    (void)state;
+    algorithms[0].execute = run_first;
+    algorithms[1].execute = run_second;
+    set_make(&set);
+    for (int i = 0; i < 2; i++)
+        verified(&set, &algorithms[i], &trials[i]);
+    timing_init(&timing, "both", pointers, 2);
+    ran[0] = '\0';
+    assert_int_equal(timing_rehearse(&timing), EXIT_DONE);
+    assert_string_equal(ran, "21");
+    trial_check_output(&trials[0], &set.reference);
+    assert_int_equal(trials[0].status, TRIAL_PASSED);
+    ((float *)set.stage.out)[set.stage.result.start + 3] += 1.0F;
+    trial_check_output(&trials[0], &set.reference);
+    assert_int_equal(trials[0].status, TRIAL_FAILED);
+    timing_run(&timing, 1, &options);
+    assert_string_equal(timing.failure, "");
+    assert_int_equal(timing.row.count, 1);
+    assert_true(timing.us.median > 0.0);
+    for (int i = 0; i < 2; i++)
+        trial_free(&trials[i]);
     set_free(&set);
 }
 
@@ -224,6 +269,7 @@ int main(void)
         cmocka_unit_test(replays_of_peers_are_held_against_the_oracle),
         cmocka_unit_test(a_failure_costs_one_algorithm),
         cmocka_unit_test(what_is_not_captured_is_timed_and_told),
+        cmocka_unit_test(a_chain_runs_its_trials_in_order),
     };
     return cmocka_run_group_tests_name("rows", tests, find_the_specification, NULL);
 }

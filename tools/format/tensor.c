@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool tensor_product(int rank, const int64_t *dims, int64_t *product)
 {
@@ -29,6 +30,11 @@ int64_t tensor_count(const struct tensor *tensor)
         return tensor->indptr[tensor->rows];
     tensor_product(tensor->rank, tensor->dims, &count);
     return count;
+}
+
+int64_t tensor_memory(void)
+{
+    return sysconf(_SC_PHYS_PAGES) * (sysconf(_SC_PAGESIZE) / (int64_t)sizeof(float));
 }
 
 const char *tensor_shape_text(int rank, const int64_t *dims, char text[TENSOR_SHAPE_TEXT])

@@ -36,6 +36,12 @@ bool tensor_product(int rank, const int64_t *dims, int64_t *product);
 /* The number of elements of an array, or of stored entries of a CSR matrix. */
 int64_t tensor_count(const struct tensor *tensor);
 
+/*
+ * How many floats the machine's memory holds. Of more, some systems grant the room, and kill the
+ * process when it writes there.
+ */
+int64_t tensor_memory(void);
+
 /* "(3, 4)" as Python writes it; returns text. */
 enum { TENSOR_SHAPE_TEXT = TENSOR_MAX_RANK * 22 + 4 };
 const char *tensor_shape_text(int rank, const int64_t *dims, char text[TENSOR_SHAPE_TEXT]);

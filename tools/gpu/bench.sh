@@ -5,6 +5,8 @@
 #
 #   alexnet googlenet resnet50     the published pruned layers, at the published batch and at batch 1:
 #                                  FOLDER/layers-NETWORK.csv, layers-NETWORK-batch1.csv
+#   networks                       the same layers of each network as one graph, at batch 1, 2, 4 and
+#                                  8, with measured choices: FOLDER/graph-NETWORK.csv
 #   wide-1 wide-32                 tools/scripts/wide_set.py at that batch, with the patterns in
 #                                  DATA: FOLDER/wide-batchN.csv
 #   report                         csrconv reproduce: FOLDER/report/
@@ -19,8 +21,8 @@ if [ $# -gt 0 ] && [ -d "$1" ]; then
     shift
 fi
 phases=("$@")
-[ $# -gt 0 ] || phases=(alexnet googlenet resnet50 wide-1 wide-32 report)
-check_phases 'alexnet|googlenet|resnet50|wide-[0-9]+|report' "${phases[@]}"
+[ $# -gt 0 ] || phases=(alexnet googlenet resnet50 networks wide-1 wide-32 report)
+check_phases 'alexnet|googlenet|resnet50|networks|wide-[0-9]+|report' "${phases[@]}"
 need_gpu "$program"
 mkdir -p "$folder"
 
@@ -32,6 +34,16 @@ layers() {
         --csv "$folder/layers-$name.csv" >"$folder/layers-$name.txt" || code=$?
     tail -n 20 "$folder/layers-$name.txt"
     return "$code"
+}
+
+networks() {
+    local name
+    for name in alexnet googlenet resnet50; do
+        "$program" bench --device cuda --network "$root/data/networks/$name.csv" --graph --tune \
+            --cold --explain --batch 1,2,4,8 --csv "$folder/graph-$name.csv" \
+            --save-choices "$folder/choices-$name.txt" >"$folder/graph-$name.txt" || return
+        tail -n 20 "$folder/graph-$name.txt"
+    done
 }
 
 wide() {
@@ -55,6 +67,7 @@ for phase in "${phases[@]}"; do
         step "$phase" layers "$phase" ''
         step "$phase at batch 1" layers "$phase" -batch1 --batch 1
         ;;
+    networks) step networks networks ;;
     wide-*) step "$phase" wide "${phase#wide-}" ;;
     report) step report report ;;
     esac

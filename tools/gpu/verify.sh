@@ -3,12 +3,14 @@
 #
 #   tools/gpu/verify.sh BUILD [DATA] [PHASE ...]
 #
-#   own          csrconv's own: the built-in grid, and the pruned layers of the networks at batch 1 and
-#                at one that no tile divides
+#   own          csrconv's own but for cuda_jit: the built-in grid, and the pruned layers of the
+#                networks at batch 1 and at one that no tile divides
+#   jit          cuda_jit, whose plans take seconds: the grid; bench verifies it on the networks
 #   lowering     the same for the peers of cuBLAS and cuSPARSE
 #   cudnn        its peers, whose plans take long: on small problems of all kinds and on AlexNet;
 #                bench verifies them on the other networks
-#   conformance  the cases that others publish, in DATA/conformance, by BUILD/tests/conformance
+#   conformance  the cases that others publish, in DATA/conformance, by BUILD/tests/conformance; by
+#                the algorithms of own
 source "$(dirname "$0")/common.sh"
 [ $# -ge 1 ] || fail 2 "usage: tools/gpu/verify.sh BUILD [DATA] [PHASE ...]"
 build=$1
@@ -20,9 +22,10 @@ if [ $# -gt 0 ] && [ -d "$1" ]; then
     shift
 fi
 phases=("$@")
-[ $# -gt 0 ] || phases=(own lowering cudnn conformance)
-check_phases 'own|lowering|cudnn|conformance' "${phases[@]}"
+[ $# -gt 0 ] || phases=(own jit lowering cudnn conformance)
+check_phases 'own|jit|lowering|cudnn|conformance' "${phases[@]}"
 need_gpu "$program"
+quick=$(algorithms_of "$program" own '^cuda_([^j]|$)')
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
@@ -51,7 +54,7 @@ conformance() {
     if [ -z "$data" ] || [ ! -x "$test" ]; then
         echo "skipped: needs DATA and $test"
     else
-        "$test" "$data" cuda >"$logs/conformance" || return
+        "$test" "$data" cuda ${quick//,/ } >"$logs/conformance" || return
         tail -n 1 "$logs/conformance"
     fi
 }
@@ -64,7 +67,8 @@ skips() {
 
 for phase in "${phases[@]}"; do
     case $phase in
-    own) everywhere own "$(algorithms_of "$program" own)" ;;
+    own) everywhere own "$quick" ;;
+    jit) step 'jit grid' verify jit-grid cuda_jit ;;
     lowering) everywhere lowering "$(algorithms_of "$program" peer '^cu(blas|sparse)')" ;;
     cudnn)
         names=$(algorithms_of "$program" peer '^cudnn')

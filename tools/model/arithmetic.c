@@ -2,7 +2,9 @@
 
 #include "complain.h"
 
-/* How many dimensions the shorter of two shapes lacks in front, where its sizes are taken as 1. */
+#include <string.h>
+
+/* The size along an axis of the output: 1 along those that the shorter shape lacks in front. */
 static int64_t size_at(const struct tensor *t, int rank, int axis)
 {
     const int own = axis - (rank - t->rank);
@@ -101,4 +103,21 @@ int mul_compute(const struct operation *operation)
 int div_compute(const struct operation *operation)
 {
     return compute(operation, divide);
+}
+
+/* Of any number of inputs, each added to those before it. */
+int sum_compute(const struct operation *operation)
+{
+    const struct tensor *const y = &operation->output;
+    struct broadcast x = { .function = add, .output = y };
+    find_steps(y, y, x.a_steps);
+    memset(y->values, 0, (size_t)tensor_count(y) * sizeof *y->values);
+    for (size_t i = 0; i < operation->node->input_count; i++) {
+        const struct tensor *const term = operation->inputs[i];
+        if (!term) /* left out */
+            continue;
+        find_steps(term, y, x.b_steps);
+        apply(&x, 0, y->values, term->values, y->values);
+    }
+    return EXIT_DONE;
 }

@@ -8,8 +8,8 @@
 operator_compute relu_compute, leaky_relu_compute, clip_compute, sigmoid_compute, tanh_compute,
     hard_sigmoid_compute, hard_swish_compute, copy_compute;
 
-/* arithmetic.c: two inputs, broadcast. */
-operator_compute add_compute, sub_compute, mul_compute, div_compute;
+/* arithmetic.c: two inputs, broadcast, or any number of them. */
+operator_compute add_compute, sub_compute, mul_compute, div_compute, sum_compute;
 
 /* movement.c, slice.c, pad.c: elements at other places. */
 operator_compute transpose_compute, concat_compute, slice_compute, pad_compute;

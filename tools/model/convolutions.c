@@ -1,6 +1,7 @@
 #include "convolutions.h"
 
 #include "complain.h"
+#include "node.h"
 #include "shapes.h"
 #include "window.h"
 
@@ -77,6 +78,14 @@ static int find_geometry(const struct model *model, const struct shapes *shapes,
     return EXIT_DONE;
 }
 
+/* In the form of inference, by channels. */
+static bool is_batch_norm(const struct model_node *node)
+{
+    return strcmp(node->op, "BatchNormalization") == 0 && !*node->domain &&
+           !model_attribute_int(node, "training_mode", 0) &&
+           model_attribute_int(node, "spatial", 1);
+}
+
 static bool has_constants(const struct model *model, const struct model_node *node, int64_t count)
 {
     for (size_t i = 1; i <= 4; i++) {
@@ -125,8 +134,7 @@ static size_t find_batch_norm(const struct model *model, const struct readers *r
     if (value == MODEL_NONE || readers->count[value] != 1)
         return MODEL_NONE;
     const struct model_node *const next = &model->nodes[readers->last[value]];
-    const bool is_one = strcmp(next->op, "BatchNormalization") == 0 && !*next->domain &&
-                        model_node_input(next, 0) == value &&
+    const bool is_one = is_batch_norm(next) && model_node_input(next, 0) == value &&
                         has_constants(model, next, c->geometry.filters);
     return is_one ? readers->last[value] : MODEL_NONE;
 }
@@ -153,7 +161,7 @@ static int add_node(const struct model *model, const struct shapes *shapes,
         return EXIT_DONE;
     }
     if (groups < 1 || weights->dims[0] % groups != 0)
-        return complain(EXIT_BAD, model->path, "node %s (Conv): its group is none", node->name);
+        return node_complain(model, node, EXIT_BAD, "its group is none");
     const int code = model_allow(model, weights, taken);
     if (code)
         return code;

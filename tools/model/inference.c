@@ -1,7 +1,7 @@
 #include "inference_parts.h"
 
+#include "clock.h"
 #include "complain.h"
-#include "runner/clock.h"
 #include "runner/host_execute.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ static int run_step(struct inference *inference, struct step *step, size_t *left
     if (code)
         return code;
     out->values = made.values;
-    inference->values[step->operation.node->outputs[0]].values = out->values;
+    inference->values[step->value].values = out->values;
     code = step->plan ? convolve(inference, step) : step->op->compute(&step->operation);
     if (!code)
         release_inputs(inference, step, left);

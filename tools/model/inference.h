@@ -21,14 +21,17 @@ struct inference_info {
     double us, convolution_us; /* of the last run: of the whole, and in csrconv */
 };
 
-/*
- * target: a value, or a node of which it is the first output; NULL: the model's only output. input
- * names the file of the input, for complaints, and shape is its own. The options are of all plans
- * but for the epilogue, and made by way of the cache. The model has to outlive *out.
- */
-int inference_create(const struct model *model, const char *target, const char *input,
-                     const struct tensor *shape, const csrconv_plan_options *options,
-                     struct plan_cache *cache, struct inference **out);
+struct inference_request {
+    const char *target; /* a value, or a node's first output; NULL: the model's only output */
+    const char *input;  /* the name of the input's file, for complaints */
+    bool folds;         /* each BatchNormalization that alone reads a convolution's output */
+    const csrconv_plan_options *options; /* of all plans, but for the epilogue */
+    struct plan_cache *cache;            /* that they are made by way of */
+};
+
+/* Of inputs of that shape. The model has to outlive *out. */
+int inference_create(const struct model *model, const struct inference_request *request,
+                     const struct tensor *shape, struct inference **out);
 
 /* *output gets the target, to be freed. */
 int inference_run(struct inference *inference, const struct tensor *input, struct tensor *output);

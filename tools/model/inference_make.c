@@ -8,13 +8,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What is known of the graph while the steps are made. */
 struct making {
     struct inference *inference;
-    const csrconv_plan_options *options;
-    struct plan_cache *cache;
+    const struct inference_request *request;
     bool *values, *nodes; /* those that the target needs */
     struct convolution_list convolutions;
     int64_t taken; /* elements of constants, for model_allow */
@@ -38,15 +36,13 @@ static int follow_shapes(struct making *making, const struct tensor *input)
                                          &making->convolutions);
 }
 
-/* Neither empty nor larger than the machine's memory, which would be granted, and the process
- * killed when it writes there. */
+/* Neither empty nor larger than the machine's memory. */
 static bool fits_memory(const struct tensor *tensor)
 {
-    const int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     for (int i = 0; i < tensor->rank; i++)
         if (tensor->dims[i] < 1)
             return false;
-    return tensor_count(tensor) / (page / (int64_t)sizeof(float)) < pages;
+    return tensor_count(tensor) < tensor_memory();
 }
 
 static int settle_shape(const struct making *making, size_t value)
@@ -68,6 +64,18 @@ static int settle_shape(const struct making *making, size_t value)
 }
 
 /* ---------------------------------------------------------------------------------------- steps */
+
+/* Takes away the nodes that are folded; the others are forgotten. */
+static void settle_folds(struct making *making)
+{
+    for (size_t i = 0; i < making->convolutions.count; i++) {
+        size_t *const behind = &making->convolutions.items[i].batch_norm;
+        if (!making->request->folds || *behind == MODEL_NONE || !making->nodes[*behind])
+            *behind = MODEL_NONE;
+        else
+            making->nodes[*behind] = false;
+    }
+}
 
 static int check_node(const struct making *making, const struct step *step)
 {
@@ -118,28 +126,34 @@ static int link_inputs(struct making *making, struct step *step)
     return code;
 }
 
+static int by_node(const void *node, const void *convolution)
+{
+    const size_t index = *(const size_t *)node,
+                 other = ((const struct convolution *)convolution)->node;
+    return (index > other) - (index < other);
+}
+
+/* The list is in the order of the nodes. */
 static const struct convolution *convolution_of(const struct making *making,
                                                 const struct model_node *node)
 {
     const size_t index = (size_t)(node - making->inference->model->nodes);
-    for (size_t i = 0; i < making->convolutions.count; i++)
-        if (making->convolutions.items[i].node == index)
-            return &making->convolutions.items[i];
-    return NULL;
+    return bsearch(&index, making->convolutions.items, making->convolutions.count,
+                   sizeof *making->convolutions.items, by_node);
 }
 
 static int create_plan(const struct making *making, const struct convolution *convolution,
                        const float *weights, const float *bias, csrconv_plan **out)
 {
     const csrconv_geometry *const g = &convolution->geometry;
-    csrconv_plan_options options = *making->options;
+    csrconv_plan_options options = *making->request->options;
     csrconv_weights *bank = NULL;
     int code = EXIT_DONE;
     options.epilogue.bias = bias;
     csrconv_status status = csrconv_weights_from_dense(weights, g->filters, g->channels / g->groups,
                                                        g->kernel_h, g->kernel_w, NULL, &bank);
     if (!status)
-        status = plan_cache_create(making->cache, bank, g, &options, out);
+        status = plan_cache_create(making->request->cache, bank, g, &options, out);
     if (status)
         code = selection_complain(selection_flag(status, convolution->name), status);
     csrconv_weights_destroy(&bank);
@@ -154,7 +168,7 @@ static int plan_convolution(const struct making *making, struct step *step)
     if (!convolution || !convolution->has_geometry)
         return node_complain(model, step->operation.node, EXIT_REFUSED,
                              "only 2-D convolutions with constant weights are supported");
-    int code = convolution_weights(model, convolution, false, &weights, &bias);
+    int code = convolution_weights(model, convolution, true, &weights, &bias);
     if (code)
         return code;
     code = create_plan(making, convolution, weights, bias, &step->plan);
@@ -163,34 +177,43 @@ static int plan_convolution(const struct making *making, struct step *step)
     return code;
 }
 
+static size_t value_of(const struct making *making, const struct model_node *node)
+{
+    const struct convolution *const c = convolution_of(making, node);
+    const bool is_folded = c && c->batch_norm != MODEL_NONE;
+    return (is_folded ? &making->inference->model->nodes[c->batch_norm] : node)->outputs[0];
+}
+
 static int make_step(struct making *making, const struct model_node *node)
 {
     struct inference *const inference = making->inference;
     struct step *const step = &inference->steps[inference->step_count++];
     int code;
     step->op = operator_of(node);
+    step->value = value_of(making, node);
     step->operation =
         (struct operation){ .model = inference->model, .node = node, .shapes = &inference->shapes };
     if ((code = check_node(making, step)) || (code = link_inputs(making, step)) ||
-        (code = settle_shape(making, node->outputs[0])))
+        (code = settle_shape(making, step->value)))
         return code;
-    step->operation.output = inference->values[node->outputs[0]];
+    step->operation.output = inference->values[step->value];
     return step->op->compute ? EXIT_DONE : plan_convolution(making, step);
 }
 
 /* --------------------------------------------------------------------------------------- making */
 
-static int make(struct making *making, const char *target, const char *input,
-                const struct tensor *shape)
+static int make(struct making *making, const struct tensor *shape)
 {
+    const struct inference_request *const request = making->request;
     struct inference *const inference = making->inference;
     const struct model *const model = inference->model;
     int code;
-    if ((code = target_find(model, target, &inference->target)) ||
+    if ((code = target_find(model, request->target, &inference->target)) ||
         (code = target_mark(model, inference->target, making->values, making->nodes)) ||
-        (code = target_input(model, making->values, input, shape, &inference->input)) ||
+        (code = target_input(model, making->values, request->input, shape, &inference->input)) ||
         (code = follow_shapes(making, shape)))
         return code;
+    settle_folds(making);
     for (size_t i = 0; i < model->node_count && !code; i++)
         if (making->nodes[i])
             code = make_step(making, &model->nodes[i]);
@@ -210,11 +233,10 @@ static bool allocate(struct making *making)
            making->nodes;
 }
 
-int inference_create(const struct model *model, const char *target, const char *input,
-                     const struct tensor *shape, const csrconv_plan_options *options,
-                     struct plan_cache *cache, struct inference **out)
+int inference_create(const struct model *model, const struct inference_request *request,
+                     const struct tensor *shape, struct inference **out)
 {
-    struct making making = { .options = options, .cache = cache };
+    struct making making = { .request = request };
     *out = NULL;
     if (!model->has_graph)
         return complain(EXIT_REFUSED, model->path, "holds weights but no graph to run");
@@ -222,7 +244,7 @@ int inference_create(const struct model *model, const char *target, const char *
     if (!making.inference)
         return out_of_memory(model);
     making.inference->model = model;
-    const int code = allocate(&making) ? make(&making, target, input, shape) : out_of_memory(model);
+    const int code = allocate(&making) ? make(&making, shape) : out_of_memory(model);
     free(making.values);
     free(making.nodes);
     convolution_list_free(&making.convolutions);

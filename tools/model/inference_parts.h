@@ -9,6 +9,7 @@
 struct step {
     const struct operator_entry *op;
     struct operation operation;
+    size_t value;       /* that it makes: its node's first output, or that of a folded one behind */
     csrconv_plan *plan; /* of a Conv, else NULL */
 };
 

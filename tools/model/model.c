@@ -222,7 +222,7 @@ void model_put_elements(const struct model_tensor *tensor, FILE *stream)
     static const uint8_t zero[8] = { 0 };
     const size_t size = (size_t)model_dtype_size(tensor->dtype);
     if (!tensor->pruned)
-        fwrite(tensor->data, size, (size_t)tensor->stored, stream);
+        fwrite(tensor->data, 1, tensor->bytes, stream);
     else
         for (int64_t i = 0; i < tensor->stored; i++)
             fwrite(model_is_pruned(tensor, i) ? zero : tensor->data + i * (int64_t)size, size, 1,

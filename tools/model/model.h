@@ -47,10 +47,12 @@ struct model_tensor {
 
     /*
      * The stored elements, little-endian, without gaps, in the image or not; NULL where dtype is
-     * MODEL_OTHER in ONNX. Dense: `count` of them in C order. Sparse: `stored` of them, the others
-     * are zero, and places[i] is where element i stands in C order, ascending.
+     * MODEL_OTHER in ONNX, unless they come from another file. Dense: `count` of them in C order.
+     * Sparse: `stored` of them, the others are zero, and places[i] is where element i stands in C
+     * order, ascending.
      */
     const uint8_t *data;
+    size_t bytes; /* of data */
     int64_t stored;
     const int64_t *places; /* NULL: dense */
 

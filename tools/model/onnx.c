@@ -88,12 +88,23 @@ static int read_top(const struct onnx_reader *reader, struct model_span *graph)
     return code;
 }
 
+/* Most writers put it last, so that the file may end before it and be well-formed all the same. */
+static int check_opset(const struct model *model)
+{
+    const struct wire top = wire_of(model->image, (struct model_span){ 0, model->size });
+    if (model->ir_version < 3 || wire_count(top, ONNX_OPSET, WIRE_BYTES))
+        return EXIT_DONE;
+    return complain(EXIT_BAD, model->path, "is truncated or damaged: it names no operator set");
+}
+
 static int read_model(struct model *model)
 {
     struct onnx_reader reader = { .model = model };
     struct model_span span = { 0 };
     struct wire graph;
     int code = read_top(&reader, &span);
+    if (!code)
+        code = check_opset(model);
     if (!code)
         code = onnx_message(&reader, span, "the graph", &graph);
     model->has_graph = true;

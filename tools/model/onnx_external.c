@@ -142,6 +142,8 @@ static int find(struct onnx_reader *reader, const char *location, struct onnx_ex
     int code = EXIT_DONE;
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
         code = refuse(reader, location, "it is no regular file");
+    } else if (status.st_size / (int64_t)sizeof(float) >= tensor_memory()) {
+        code = refuse(reader, location, "it is larger than the memory");
     } else {
         *out = reader->externals;
         while (*out && ((*out)->device != (uint64_t)status.st_dev ||

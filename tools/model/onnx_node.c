@@ -237,6 +237,7 @@ static int constant_of(struct onnx_reader *reader, const struct model_attribute 
         .dims = { is_list ? (int64_t)count : 0 },
         .count = (int64_t)count,
         .data = data,
+        .bytes = count * (size_t)size,
         .stored = (int64_t)count,
     };
     return EXIT_DONE;

@@ -113,6 +113,7 @@ static int read_typed(const struct onnx_reader *reader, struct wire message,
     uint64_t value;
     if (count != (uint64_t)out->count)
         return refuse_size(reader, out, count);
+    out->bytes = count * (size_t)size;
     if (is_one_array(message, dtype, &out->data))
         return EXIT_DONE;
     uint8_t *const data = arena_take(&reader->model->arena, count, (size_t)size);
@@ -124,15 +125,25 @@ static int read_typed(const struct onnx_reader *reader, struct wire message,
     return EXIT_DONE;
 }
 
-/* Raw data, here or in another file. */
+/* Raw data, here or in another file; of a type that is not looked at there may be any. */
 static int take_raw(const struct onnx_reader *reader, const uint8_t *data, size_t size,
                     struct model_tensor *out)
 {
     const size_t item = (size_t)model_dtype_size(out->dtype);
-    if (size % item != 0 || size / item != (uint64_t)out->count)
+    if (item && (size % item != 0 || size / item != (uint64_t)out->count))
         return refuse_size(reader, out, size / item);
     out->data = data;
+    out->bytes = size;
     return EXIT_DONE;
+}
+
+static int read_external(struct onnx_reader *reader, struct wire message, struct model_tensor *out)
+{
+    const uint8_t *data;
+    size_t size;
+    const int code = onnx_external_data(reader, message, out->name, &data, &size);
+    out->is_external = true;
+    return code ? code : take_raw(reader, data, size, out);
 }
 
 static int read_data(struct onnx_reader *reader, struct wire message, const struct dtype *dtype,
@@ -141,13 +152,10 @@ static int read_data(struct onnx_reader *reader, struct wire message, const stru
     enum { EXTERNAL = 1 };
     struct wire_field field;
     struct wire raw = message, location = message;
-    const uint8_t *data;
-    size_t size;
-    if (wire_find(&location, ONNX_DATA_LOCATION, WIRE_VARINT, &field) && field.value == EXTERNAL) {
-        const int code = onnx_external_data(reader, message, out->name, &data, &size);
-        out->is_external = true;
-        return code ? code : take_raw(reader, data, size, out);
-    }
+    if (wire_find(&location, ONNX_DATA_LOCATION, WIRE_VARINT, &field) && field.value == EXTERNAL)
+        return read_external(reader, message, out);
+    if (!dtype)
+        return EXIT_DONE;
     if (!wire_find(&raw, ONNX_RAW_DATA, WIRE_BYTES, &field))
         return read_typed(reader, message, dtype, out);
     if (wire_count(raw, ONNX_RAW_DATA, WIRE_BYTES) != 0 ||
@@ -167,7 +175,7 @@ int onnx_read_tensor(struct onnx_reader *reader, struct model_span span, struct 
     out->span = span;
     code = read_head(reader, message, out, &dtype);
     out->stored = out->count;
-    return code || !dtype ? code : read_data(reader, message, dtype, out);
+    return code ? code : read_data(reader, message, dtype, out);
 }
 
 /* The place that the indices of element i name, or -1. */
@@ -213,35 +221,44 @@ static int read_places(const struct onnx_reader *reader, const struct model_tens
     return EXIT_DONE;
 }
 
-int onnx_read_sparse(struct onnx_reader *reader, struct model_span span, struct model_tensor *out)
+/* One of the two tensors that a sparse one is made of. */
+static int read_part(struct onnx_reader *reader, struct wire message, uint32_t number,
+                     const char *what, struct model_tensor *out)
 {
-    struct model_tensor indices = { 0 };
     struct wire_field field;
-    struct wire message, parts;
-    int code = onnx_message(reader, span, "a sparse tensor", &message);
-    parts = message;
-    if (!code && !wire_find(&parts, ONNX_SPARSE_VALUES, WIRE_BYTES, &field))
-        code = complain(EXIT_BAD, reader->model->path, "a sparse tensor has no values");
-    if (!code)
-        code = onnx_read_tensor(reader, field.bytes, out);
-    parts = message;
-    if (!code && !wire_find(&parts, ONNX_SPARSE_INDICES, WIRE_BYTES, &field))
-        code =
-            complain(EXIT_BAD, reader->model->path, "sparse tensor %s has no indices", out->name);
-    if (!code)
-        code = onnx_read_tensor(reader, field.bytes, &indices);
-    if (code)
-        return code;
+    if (!wire_find(&message, number, WIRE_BYTES, &field))
+        return complain(EXIT_BAD, reader->model->path, "a sparse tensor has no %s", what);
+    return onnx_read_tensor(reader, field.bytes, out);
+}
+
+/* The shape of the whole, of which *out has the values so far. */
+static int read_sparse_shape(struct onnx_reader *reader, struct wire message,
+                             struct model_tensor *out)
+{
     if (!model_is_float(out))
         return complain(EXIT_BAD, reader->model->path, "sparse tensor %s is not of floats",
                         out->name);
-    out->span = span;
     out->rank = 0;
-    code = read_dims(reader, wire_numbers_of(message, ONNX_SPARSE_DIMS, WIRE_VARINT), out);
+    const int code =
+        read_dims(reader, wire_numbers_of(message, ONNX_SPARSE_DIMS, WIRE_VARINT), out);
     if (!code && out->rank == 0)
-        code = complain(EXIT_BAD, reader->model->path, "sparse tensor %s has no dimensions",
+        return complain(EXIT_BAD, reader->model->path, "sparse tensor %s has no dimensions",
                         out->name);
+    return code ? code : model_allow(reader->model, out, &reader->expanded);
+}
+
+int onnx_read_sparse(struct onnx_reader *reader, struct model_span span, struct model_tensor *out)
+{
+    struct model_tensor indices = { 0 };
+    struct wire message;
+    int code = onnx_message(reader, span, "a sparse tensor", &message);
     if (!code)
-        code = model_allow(reader->model, out, &reader->expanded);
+        code = read_part(reader, message, ONNX_SPARSE_VALUES, "values", out);
+    if (!code)
+        code = read_part(reader, message, ONNX_SPARSE_INDICES, "indices", &indices);
+    if (!code)
+        code = read_sparse_shape(reader, message, out);
+    out->span = span;
+    out->is_external = out->is_external || indices.is_external;
     return code ? code : read_places(reader, &indices, out);
 }

@@ -47,12 +47,12 @@ static bool is_data(const struct wire_field *field)
 /* Data that is used where it lies is written there again. */
 static void put_in_place(FILE *stream, const struct model *model, const struct model_tensor *tensor)
 {
-    const size_t size = (size_t)tensor->stored * (size_t)model_dtype_size(tensor->dtype);
     struct wire message = wire_of(model->image, tensor->span);
     struct wire_field field;
     while (wire_next(&message, &field)) {
-        if (field.type == WIRE_BYTES && model->image + field.bytes.begin == tensor->data && size) {
-            wire_put_head(stream, field.number, size);
+        if (field.type == WIRE_BYTES && model->image + field.bytes.begin == tensor->data &&
+            tensor->bytes) {
+            wire_put_head(stream, field.number, tensor->bytes);
             model_put_elements(tensor, stream);
         } else {
             put_span(stream, model->image, field.whole);
@@ -63,7 +63,6 @@ static void put_in_place(FILE *stream, const struct model *model, const struct m
 /* The tensor with all its other fields, and raw data where its data began. */
 static void put_as_raw(FILE *stream, const struct model *model, const struct model_tensor *tensor)
 {
-    const size_t size = (size_t)tensor->stored * (size_t)model_dtype_size(tensor->dtype);
     struct wire message = wire_of(model->image, tensor->span);
     struct wire_field field;
     bool is_done = false;
@@ -71,7 +70,7 @@ static void put_as_raw(FILE *stream, const struct model *model, const struct mod
         if (!is_data(&field)) {
             put_span(stream, model->image, field.whole);
         } else if (!is_done) {
-            wire_put_head(stream, ONNX_RAW_DATA, size);
+            wire_put_head(stream, ONNX_RAW_DATA, tensor->bytes);
             model_put_elements(tensor, stream);
             is_done = true;
         }

@@ -59,7 +59,7 @@ static const struct operator_entry operators[] = {
     { "Sqrt", same_rule, NULL, 1, 1, 0 },
     { "Squeeze", squeeze_rule, copy_compute, 1, 2, 1 << 1 },
     { "Sub", broadcast_rule, sub_compute, 2, 2, 0 },
-    { "Sum", broadcast_rule, NULL, 1, ANY, 0 },
+    { "Sum", broadcast_rule, sum_compute, 1, ANY, 0 },
     { "Tanh", same_rule, tanh_compute, 1, 1, 0 },
     { "Transpose", transpose_rule, transpose_compute, 1, 1, 0 },
     { "Unsqueeze", unsqueeze_rule, copy_compute, 1, 2, 1 << 1 },

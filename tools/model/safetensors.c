@@ -114,12 +114,12 @@ static int read_offsets(const struct model *model, const json_t *offsets, struct
         return bad_entry(model, out->name, "its data_offsets are not within the file");
     out->span = (struct model_span){ start + (size_t)from, start + (size_t)to };
     out->data = model->image + out->span.begin;
+    out->bytes = out->span.end - out->span.begin;
     return EXIT_DONE;
 }
 
 static int read_dtype(struct model *model, const json_t *name, struct model_tensor *out)
 {
-    const size_t bytes = out->span.end - out->span.begin;
     if (!json_is_string(name))
         return bad_entry(model, out->name, "its dtype is no text");
     const struct dtype *const dtype = find_dtype(json_string_value(name));
@@ -129,11 +129,13 @@ static int read_dtype(struct model *model, const json_t *name, struct model_tens
     if (!dtype) /* one that is newer than this reader: its bytes are kept */
         return EXIT_DONE;
     out->dtype = dtype->dtype;
-    if (bytes % (size_t)dtype->size == 0 && bytes / (size_t)dtype->size == (uint64_t)out->count)
+    if (out->bytes % (size_t)dtype->size == 0 &&
+        out->bytes / (size_t)dtype->size == (uint64_t)out->count)
         return EXIT_DONE;
     char shape[TENSOR_SHAPE_TEXT];
     return complain(EXIT_BAD, model->path, "tensor %s has %zu bytes, which are not %s of %s",
-                    out->name, bytes, tensor_shape_text(out->rank, out->dims, shape), dtype->name);
+                    out->name, out->bytes, tensor_shape_text(out->rank, out->dims, shape),
+                    dtype->name);
 }
 
 static int read_tensor(struct model *model, const char *name, const json_t *entry)

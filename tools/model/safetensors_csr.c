@@ -169,6 +169,7 @@ static int join(struct model *model, const struct parts *parts, const char *shap
     out->dtype = values->dtype;
     out->dtype_name = values->dtype_name;
     out->data = values->data;
+    out->bytes = values->bytes;
     out->stored = values->count;
     out->places = places;
     for (int p = 0; p < SAFETENSORS_CSR_PARTS; p++)

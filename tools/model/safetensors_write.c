@@ -50,13 +50,6 @@ static bool is_csr(const struct model_tensor *tensor)
     return tensor->make_sparse || tensor->places;
 }
 
-static uint64_t dense_bytes(const struct model_tensor *tensor)
-{
-    return tensor->dtype == MODEL_OTHER
-               ? tensor->span.end - tensor->span.begin
-               : (uint64_t)tensor->stored * (uint64_t)model_dtype_size(tensor->dtype);
-}
-
 static const char *dtype_name(const struct model_tensor *tensor)
 {
     return tensor->dtype == MODEL_OTHER ? tensor->dtype_name
@@ -131,7 +124,7 @@ static int add_tensor(struct remaking *r, const struct model_tensor *tensor)
 {
     return is_csr(tensor) ? add_csr(r, tensor)
                           : add_entry(r, tensor->name, "", dtype_name(tensor), tensor->rank,
-                                      tensor->dims, dense_bytes(tensor));
+                                      tensor->dims, tensor->bytes);
 }
 
 static void put_little(FILE *stream, int size, uint64_t value)
@@ -170,15 +163,8 @@ static void put_csr(const struct model_tensor *tensor, FILE *stream)
             fwrite(tensor->data + i * size, (size_t)size, 1, stream);
 }
 
-static void put_dense(const struct model_tensor *tensor, FILE *stream)
-{
-    if (tensor->pruned)
-        model_put_elements(tensor, stream);
-    else
-        fwrite(tensor->data, 1, dense_bytes(tensor), stream);
-}
-
-/* Of a graph those that are values; the attributes of its nodes have no names of their own. */
+/* Of a graph those that are values of types that are known; the attributes of its nodes have no
+ * names of their own. */
 static bool choose(struct remaking *r)
 {
     const struct model *const model = r->model;
@@ -189,7 +175,7 @@ static bool choose(struct remaking *r)
         r->wanted[i] = true;
     for (size_t i = 0; i < model->value_count; i++) {
         const size_t tensor = model->values[i].tensor;
-        if (tensor != MODEL_NONE && model->tensors[tensor].data)
+        if (tensor != MODEL_NONE && model->tensors[tensor].dtype != MODEL_OTHER)
             r->wanted[tensor] = true;
     }
     return true;
@@ -236,7 +222,7 @@ static int put_remade(const struct remaking *r, FILE *stream)
         if (r->wanted[i] && is_csr(tensor))
             put_csr(tensor, stream);
         else if (r->wanted[i])
-            put_dense(tensor, stream);
+            model_put_elements(tensor, stream);
     }
     return EXIT_DONE;
 }

@@ -1,6 +1,7 @@
 #include "shapes.h"
 
 #include "complain.h"
+#include "node.h"
 #include "number.h"
 #include "operator.h"
 #include "report/text.h"
@@ -142,8 +143,7 @@ static int follow(const struct model *model, const struct model_node *node, stru
     if (!code && step.out.rank < 0)
         explain(shapes, "what the operator %s makes is not followed here", node->op);
     if (!code && !is_sound(&step.out))
-        return complain(EXIT_BAD, model->path, "node %s (%s): its output is too large", node->name,
-                        node->op);
+        return node_complain(model, node, EXIT_BAD, "its output is too large");
     shapes->of[node->outputs[0]] = step.out;
     return code;
 }

@@ -1,6 +1,7 @@
 #include "window.h"
 
 #include "complain.h"
+#include "node.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 
 static int refuse(const struct model *model, const struct model_node *node, const char *what)
 {
-    return complain(EXIT_BAD, model->path, "node %s (%s): %s", node->name, node->op, what);
+    return node_complain(model, node, EXIT_BAD, "%s", what);
 }
 
 /* A list of `count` sizes of at least `least`; what is not given is left as it is. */
@@ -21,12 +22,11 @@ static int read_sizes(const struct model *model, const struct model_node *node, 
     if (!a)
         return EXIT_DONE;
     if (a->count != count)
-        return complain(EXIT_BAD, model->path, "node %s (%s): %s has %zu numbers, not %zu",
-                        node->name, node->op, name, a->count, count);
+        return node_complain(model, node, EXIT_BAD, "%s has %zu numbers, not %zu", name, a->count,
+                             count);
     for (size_t i = 0; i < count; i++) {
         if (a->ints[i] < least || a->ints[i] > MOST_SIZE)
-            return complain(EXIT_BAD, model->path, "node %s (%s): %s has %" PRId64, node->name,
-                            node->op, name, a->ints[i]);
+            return node_complain(model, node, EXIT_BAD, "%s has %" PRId64, name, a->ints[i]);
         out[i] = a->ints[i];
     }
     return EXIT_DONE;

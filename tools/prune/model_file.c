@@ -57,6 +57,22 @@ static int check_reports(const struct prune_request *r)
     return EXIT_DONE;
 }
 
+/* The files that are written: the model, a table, reports; NULL where none was asked for. */
+static const char *output_at(const struct prune_request *r, size_t index)
+{
+    return index == 0 ? r->output : index == 1 ? r->sparsities_out : r->reports.items[index - 2];
+}
+
+/* Of two of one name the second would replace the first. */
+static int check_outputs(const struct prune_request *r)
+{
+    for (size_t i = 0; i < 2 + r->reports.count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (output_at(r, i) && output_at(r, j) && strcmp(output_at(r, i), output_at(r, j)) == 0)
+                return complain(EXIT_BAD, output_at(r, i), "is asked for twice");
+    return EXIT_DONE;
+}
+
 /* What was done, in words, for the reports. */
 struct sentence {
     char text[160];
@@ -156,6 +172,8 @@ static int prune_read(const struct prune_request *r, struct model *model)
     int code = choose_format(r, model, &format);
     if (!code)
         code = check_reports(r);
+    if (!code)
+        code = check_outputs(r);
     if (!code)
         code = prune_model_make(model, r->input_shape, &r->excluded, sparsity, &prune);
     if (code)

@@ -54,6 +54,10 @@ static int prune(const struct prune_request *r, struct tensor *t)
 {
     const bool is_oihw = t->rank == 4;
     const bool needs_oihw = r->method.kind != PRUNE_MAGNITUDE && r->method.kind != PRUNE_RANDOM;
+    if (needs_oihw && !is_oihw)
+        return complain(EXIT_BAD, r->input, "--method %s needs a 4-D array (OIHW)", r->method_text);
+    if (!tensor_count(t)) /* whose sizes may be any, and have no product */
+        return EXIT_DONE;
     struct prune_layer layer = {
         .name = r->input,
         .weights = t->values,
@@ -62,8 +66,6 @@ static int prune(const struct prune_request *r, struct tensor *t)
         .positions = is_oihw ? t->dims[2] * t->dims[3] : 1,
         .sparsity = r->method.kind == PRUNE_NM ? 0.0 : r->sparsity,
     };
-    if (needs_oihw && !is_oihw)
-        return complain(EXIT_BAD, r->input, "--method %s needs a 4-D array (OIHW)", r->method_text);
     return prune_each(&r->method, (uint64_t)r->seed, &layer, 1);
 }
 

@@ -43,6 +43,7 @@ static int same_case(const struct measurement *a, const struct measurement *b)
 {
     /* Both were written by the same code from the same argument: equal means bit for bit. */
     return memcmp(&a->sparsity, &b->sparsity, sizeof a->sparsity) == 0 &&
+           memcmp(&a->asked, &b->asked, sizeof a->asked) == 0 &&
            strcmp(a->pattern, b->pattern) == 0 && same_series(a, b);
 }
 
@@ -167,6 +168,21 @@ void analysis_free(struct analysis *analysis)
     free(analysis->result_slots);
     free(analysis->case_slots);
     *analysis = (struct analysis){ 0 };
+}
+
+double analysis_sparsity(const struct analysis *analysis, size_t ordinal)
+{
+    double common = -1.0;
+    for (size_t i = 0; i < analysis->case_count; i++) {
+        const struct measurement *const key = analysis->cases[i].key;
+        const double sparsity = key->asked > 0.0 ? key->asked : key->sparsity;
+        if (analysis->cases[i].ordinal != ordinal)
+            continue;
+        if (common >= 0.0 && (sparsity < common || sparsity > common))
+            return -1.0;
+        common = sparsity;
+    }
+    return common;
 }
 
 /* ------------------------------------------------------------------------------------ of a case */

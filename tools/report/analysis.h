@@ -37,6 +37,13 @@ struct analysis {
 int analyse(const struct report *report, struct analysis *analysis);
 void analysis_free(struct analysis *analysis);
 
+/*
+ * The sparsity of all cases of an ordinal: the one that was asked for, which each layer reaches to
+ * a whole weight, or goes beyond if it had more zeros; else the one that all have. < 0: each its
+ * own.
+ */
+double analysis_sparsity(const struct analysis *analysis, size_t ordinal);
+
 /* ------------------------------------------------------------------------------------ of a case */
 
 /* Measured ones only; NULL if there is none. */

@@ -32,6 +32,12 @@ static json_t *finite_number(double value)
     return isfinite(value) ? json_real(value) : NULL;
 }
 
+/* NULL if it is 0: not known. */
+static json_t *known_time(double us)
+{
+    return us > 0.0 ? finite_number(us) : NULL;
+}
+
 /* Leaves NULL out. */
 static void set(json_t *object, const char *key, json_t *value)
 {
@@ -144,6 +150,8 @@ static json_t *iteration(const struct result *result, const char *run, struct in
     if (result->status == RESULT_MEASURED) {
         set_times(entry, &result->measurement, result->measurement.median_us);
         set_counters(entry, &result->measurement);
+        set(entry, "estimate_us", known_time(result->estimate_us));
+        set(entry, "layers_us", known_time(result->layers_us));
         return entry;
     }
     const int failed = result->status == RESULT_FAILED;

@@ -13,6 +13,7 @@ struct measurement {
     const char *problem; /* its descriptor */
     int64_t batch;
     double sparsity;
+    double asked; /* no column: what the sparsity was to be; 0: anything */
     int64_t nnz;
     const char *pattern; /* a file's digest, or generator and seed */
     const char *algorithm;

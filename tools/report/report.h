@@ -23,8 +23,9 @@ struct result {
     struct measurement measurement;
     const char *reason; /* NULL if measured */
     int is_peer;
-    int is_dense;         /* computes with the zeros too */
-    double estimate_us;   /* by the cost model; 0: none */
+    int is_dense;       /* computes with the zeros too */
+    double estimate_us; /* by the cost model; 0: none */
+    double layers_us; /* of a network, the sum of its layers' times by themselves; 0: no network */
     const char *detail;   /* how the algorithm maps the problem; "" or NULL: nothing to say */
     double pays_from;     /* this sparsity, by the cost model; 0: not known */
     double peak_gflops;   /* multiply-adds of these vectors and threads, measured; 0: not known */

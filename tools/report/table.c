@@ -10,11 +10,12 @@
 #include "verdict.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Columns beside those of the peers. */
-enum { OTHER_COLUMNS = 10, MOST_PEERS = TEXT_GRID_COLUMNS - OTHER_COLUMNS };
+enum { OTHER_COLUMNS = 11, MOST_PEERS = TEXT_GRID_COLUMNS - OTHER_COLUMNS };
 
 struct peers {
     const struct result *results[MOST_PEERS];
@@ -31,7 +32,15 @@ static struct peers peers_of(const struct report_case *subject)
     return peers;
 }
 
-static void add_columns(struct text_grid *grid, const struct peers *peers)
+static bool has_layers(const struct report_case *subject)
+{
+    bool has_any = false;
+    for (size_t i = 0; i < subject->count; i++)
+        has_any = has_any || subject->results[i]->layers_us > 0.0;
+    return has_any;
+}
+
+static void add_columns(struct text_grid *grid, const struct peers *peers, bool has_sum)
 {
     text_grid_column(grid, 'l', "algorithm");
     text_grid_column(grid, 'r', "median us");
@@ -39,6 +48,8 @@ static void add_columns(struct text_grid *grid, const struct peers *peers)
     text_grid_column(grid, 'r', "prepare us");
     text_grid_column(grid, 'r', "plan us");
     text_grid_column(grid, 'r', "estimate us");
+    if (has_sum)
+        text_grid_column(grid, 'r', "sum of layers us");
     text_grid_column(grid, 'r', "GFLOP/s");
     text_grid_column(grid, 'r', "dense GFLOP/s");
     for (size_t i = 0; i < peers->count; i++) {
@@ -50,16 +61,23 @@ static void add_columns(struct text_grid *grid, const struct peers *peers)
     text_grid_column(grid, 'l', "verified");
 }
 
+/* "-" where there is no such time. */
+static void add_known(struct text_grid *grid, double us)
+{
+    text_grid_add(grid, "%s", us > 0.0 ? show_number(us).text : "-");
+}
+
 static void add_measured(struct text_grid *grid, const struct result *result,
-                         const struct peers *peers)
+                         const struct peers *peers, bool has_sum)
 {
     const struct measurement *const m = &result->measurement;
     text_grid_add(grid, "%s", show_number(m->median_us).text);
     text_grid_add(grid, "%s", show_number(m->min_us).text);
     text_grid_add(grid, "%s", show_number(m->prepare_us).text);
     text_grid_add(grid, "%s", show_number(m->plan_us).text);
-    text_grid_add(grid, "%s",
-                  result->estimate_us > 0.0 ? show_number(result->estimate_us).text : "-");
+    add_known(grid, result->estimate_us);
+    if (has_sum)
+        add_known(grid, result->layers_us);
     text_grid_add(grid, "%s", show_number(m->gflops_nnz).text);
     text_grid_add(grid, "%s", show_number(m->gflops_dense).text);
     for (size_t i = 0; i < peers->count; i++)
@@ -110,14 +128,15 @@ static int write_case(const struct report_case *subject, int is_explained, FILE 
             show_percent(key->sparsity).text, key->nnz, key->pattern);
     free(setting);
     const struct peers peers = peers_of(subject);
+    const bool has_sum = has_layers(subject);
     struct text_grid grid = { 0 };
-    add_columns(&grid, &peers);
+    add_columns(&grid, &peers, has_sum);
     for (size_t i = 0; i < subject->count; i++) {
         const struct result *const result = subject->results[i];
         text_grid_add(&grid, "%s%s", result->measurement.algorithm,
                       result->measurement.chosen ? " *" : "");
         if (result->status == RESULT_MEASURED)
-            add_measured(&grid, result, &peers);
+            add_measured(&grid, result, &peers, has_sum);
         else
             add_unmeasured(&grid, result);
     }

@@ -118,7 +118,8 @@ static void write_heading(const struct analysis *analysis, size_t ordinal, size_
                           FILE *stream)
 {
     const struct measurement *first = NULL;
-    int same_sparsity = 1, same_setting = 1;
+    const double sparsity = analysis_sparsity(analysis, ordinal);
+    int same_setting = 1;
     char *setting = NULL;
     for (size_t i = 0; i < analysis->case_count; i++) {
         const struct measurement *const key = analysis->cases[i].key;
@@ -130,13 +131,12 @@ static void write_heading(const struct analysis *analysis, size_t ordinal, size_
             setting = other;
             continue;
         }
-        same_sparsity &= !(key->sparsity < first->sparsity || key->sparsity > first->sparsity);
         same_setting &= setting && other && strcmp(setting, other) == 0;
         free(other);
     }
     fprintf(stream, "\n%zu layers, %s, %s\n", layers,
             if_same(setting, same_setting && setting, "each with its own batch"),
-            if_same(show_percent(first->sparsity).text, same_sparsity, "each at its own sparsity"));
+            if_same(show_percent(sparsity).text, sparsity >= 0.0, "each at its own sparsity"));
     free(setting);
 }
 

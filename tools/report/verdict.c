@@ -11,7 +11,6 @@ enum { NAMES_MOST = 8 };
 struct verdict {
     const struct report_case *first;
     size_t layers, gaining;
-    int has_sparsities;        /* more than one */
     double dense_us, mixed_us; /* mixed: of each layer the faster one */
 };
 
@@ -35,8 +34,6 @@ static struct verdict judge(const struct analysis *analysis, size_t ordinal)
         const double dense = case_best_dense(subject)->measurement.median_us;
         const double sparse = case_best_sparse(subject)->measurement.median_us;
         v.first = v.first ? v.first : subject;
-        v.has_sparsities |= subject->key->sparsity < v.first->key->sparsity ||
-                            subject->key->sparsity > v.first->key->sparsity;
         v.layers++;
         v.gaining += (size_t)gains(subject);
         v.dense_us += dense;
@@ -80,11 +77,11 @@ static void write_layers(const struct analysis *analysis, size_t ordinal, int is
 static void write_setting(const struct analysis *analysis, const struct verdict *v, size_t ordinal,
                           FILE *stream)
 {
+    const double sparsity = analysis_sparsity(analysis, ordinal);
     fprintf(stream, "\nverdict");
     if (analysis->ordinal_count > 1)
         fprintf(stream, " at %s, batch %" PRId64,
-                v->has_sparsities ? "each layer's own sparsity"
-                                  : show_percent(v->first->key->sparsity).text,
+                sparsity < 0.0 ? "each layer's own sparsity" : show_percent(sparsity).text,
                 v->first->key->batch);
     fprintf(stream, ": sparse is faster on %zu of %zu convolutions", v->gaining, v->layers);
     if (v->gaining) {

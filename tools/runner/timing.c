@@ -3,30 +3,70 @@
 #include "clock.h"
 #include "complain.h"
 
+#include <stdio.h>
+#include <string.h>
+
 enum { ROUNDS = 30, LEAST_ROUNDS = 5, MOST_EXECUTES = 20 };
 
 static const double slow_trial_us = 3e5; /* after this much, LEAST_ROUNDS are enough */
 
-static csrconv_status execute(const void *trial)
+void timing_init(struct timing *timing, const char *name, struct trial *const *trials,
+                 int64_t length)
 {
-    return trial_execute_timed(trial);
+    memset(timing, 0, sizeof *timing);
+    timing->name = name;
+    timing->trials = trials;
+    timing->length = length;
 }
 
-static csrconv_status lay_out(const void *trial)
+static csrconv_status execute(const void *context)
 {
-    return trial_lay_out(trial);
+    const struct timing *timing = context;
+    csrconv_status status = CSRCONV_OK;
+    for (int64_t i = 0; i < timing->length && !status; i++)
+        status = trial_execute_timed(timing->trials[i]);
+    return status;
 }
 
-static struct row row_of(const struct trial *trial, place_call *call, int64_t count)
+static bool has_passes(const struct trial *trial)
 {
-    return (struct row){
-        .name = trial->algorithm.name, .call = call, .context = trial, .count = count
-    };
+    return !trial_is_without_layout(trial) && trial_lay_out(trial) != CSRCONV_NOT_SUPPORTED;
+}
+
+/* The passes of those that have any. */
+static csrconv_status lay_out(const void *context)
+{
+    const struct timing *timing = context;
+    csrconv_status status = CSRCONV_OK;
+    for (int64_t i = 0; i < timing->length && !status; i++) {
+        status = trial_is_without_layout(timing->trials[i]) ? CSRCONV_NOT_SUPPORTED
+                                                            : trial_lay_out(timing->trials[i]);
+        if (status == CSRCONV_NOT_SUPPORTED)
+            status = CSRCONV_OK;
+    }
+    return status;
+}
+
+static struct row row_of(const struct timing *timing, place_call *call, int64_t count)
+{
+    return (struct row){ .name = timing->name, .call = call, .context = timing, .count = count };
 }
 
 static const struct place *place_of_row(const struct timing *timing)
 {
-    return timing->trial->stage->place;
+    return timing->trials[0]->stage->place;
+}
+
+int timing_rehearse(const struct timing *timing)
+{
+    const struct place *place = place_of_row(timing);
+    struct row row = row_of(timing, execute, 1);
+    double us;
+    int code = place->record(&row);
+    if (!code)
+        code = place->replay(&row, &us);
+    place->forget(&row);
+    return code;
 }
 
 /* Microseconds of one call of a row. */
@@ -39,9 +79,10 @@ static int take_sample(const struct place *place, const struct row *row, double 
 }
 
 /* Executes that fill a sample, of which one takes that long. */
-static int64_t executes_of(const struct place *place, double us, bool is_cold)
+static int64_t executes_of(const struct place *place, double us,
+                           const struct timing_options *options)
 {
-    if (is_cold)
+    if (options->is_cold || options->is_single)
         return 1;
     return place->row_us > 0.0 && us * MOST_EXECUTES > place->row_us
                ? (int64_t)(place->row_us / us) + 1
@@ -59,12 +100,12 @@ static int warm_up(struct timing *timing, const struct timing_options *options)
     double us = 0.0, spent_us = 0.0;
     int code;
     timing->samples = 0;
-    *row = row_of(timing->trial, execute, 1);
+    *row = row_of(timing, execute, 1);
     if ((code = place->record(row)) || (code = place->warm(row)) ||
         (code = take_sample(place, row, &us)))
         return code;
     place->forget(row);
-    row->count = executes_of(place, us, options->is_cold);
+    row->count = executes_of(place, us, options);
     code = place->record(row);
     while (!code && spent_us < place->warm_up_us) {
         code = place->replay(row, &us);
@@ -106,12 +147,12 @@ static int time_row(const struct place *place, struct row *row, double *median_u
 
 static int time_lay_out(struct timing *timing)
 {
-    struct row row = row_of(timing->trial, lay_out, timing->row.count);
+    struct row row = row_of(timing, lay_out, timing->row.count);
+    bool has_any = false;
+    for (int64_t i = 0; i < timing->length && !has_any; i++)
+        has_any = has_passes(timing->trials[i]);
     timing->prepare_us = 0.0;
-    if (trial_is_without_layout(timing->trial) ||
-        trial_lay_out(timing->trial) == CSRCONV_NOT_SUPPORTED)
-        return EXIT_DONE;
-    return time_row(place_of_row(timing), &row, &timing->prepare_us);
+    return has_any ? time_row(place_of_row(timing), &row, &timing->prepare_us) : EXIT_DONE;
 }
 
 static int finish(struct timing *timing, const struct timing_options *options)
@@ -127,9 +168,9 @@ static void each(struct timing *timings, int count,
                  const struct timing_options *options)
 {
     for (int i = 0; i < count; i++) {
-        struct trial *trial = timings[i].trial;
-        if (trial->status == TRIAL_PASSED && step(&timings[i], options)) {
-            trial_fail(trial, complaint());
+        struct timing *timing = &timings[i];
+        if (!timing->failure[0] && step(timing, options)) {
+            snprintf(timing->failure, sizeof timing->failure, "%s", complaint());
             complain_clear();
         }
     }

@@ -145,6 +145,14 @@ static void check_output(struct trial *trial, const struct reference *reference)
         trial_fail(trial, verdict.text);
 }
 
+void trial_check_output(struct trial *trial, const struct reference *reference)
+{
+    if (stage_fetch_output(trial->stage))
+        trial_fail(trial, complaint());
+    else
+        check_output(trial, reference);
+}
+
 /* ----------------------------------------------------------------- the same as a recorded row */
 
 struct execute_call {

@@ -39,6 +39,12 @@ void trial_free(struct trial *trial);
  */
 void trial_verify(struct trial *trial, const struct reference *reference, int64_t n);
 
+/*
+ * Holds the output that the last run left at the stage against the reference, whatever ran with it.
+ * Sets status.
+ */
+void trial_check_output(struct trial *trial, const struct reference *reference);
+
 /* What goes wrong later than in trial_verify: sets status and reason. */
 void trial_fail(struct trial *trial, const char *reason);
 

@@ -18,13 +18,15 @@ def add_arguments(parser, batch=1):
     parser.add_argument("--threads", default="0", help="0 = all (%(default)s)")
     parser.add_argument("--min-time", default="0.5",
                         help="seconds of samples for each algorithm (%(default)s)")
+    parser.add_argument("--algo", help="the algorithms to run, in place of all")
 
 
-def algorithms(csrconv):
+def algorithms(csrconv, kinds=("own", "peer")):
     """All but the plain kernel, which is there to be read and takes long; it alone if it is alone."""
     listed = subprocess.run([csrconv, "info", "--algos"], check=True, stdout=subprocess.PIPE,
                             text=True).stdout.splitlines()
-    names = [line.split()[0] for line in listed if line[:1].isalnum()]
+    names = [line.split()[0] for line in listed
+             if line[:1].isalnum() and line.split()[2] in kinds]
     own = [name for name in names if name.startswith("direct_")]
     return ",".join(name for name in names if name != "direct" or not own)
 
@@ -34,8 +36,9 @@ def bench(options, *arguments, svg=None):
     end; any other failure ends it."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "rows.csv"
-        command = [options.csrconv, "bench", "--device", options.device, "--batch", options.batch, "--threads", options.threads,
-                   "--min-time", options.min_time, "--algo", algorithms(options.csrconv),
+        command = [options.csrconv, "bench", "--device", options.device, "--batch", options.batch,
+                   "--threads", options.threads, "--min-time", options.min_time,
+                   "--algo", options.algo or algorithms(options.csrconv),
                    "--csv", path, *arguments]
         if svg:
             command += ["--svg", svg]

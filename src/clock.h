@@ -1,5 +1,6 @@
-#ifndef CSRCONV_TOOLS_CLOCK_H
-#define CSRCONV_TOOLS_CLOCK_H
+/* A clock to measure by, for the library and the tools. */
+#ifndef CSRCONV_CLOCK_H
+#define CSRCONV_CLOCK_H
 
 #include <time.h>
 
