@@ -141,11 +141,12 @@ static void store(const struct block *b, int64_t unit, int64_t lane, int i)
     const int64_t places = csrconv_block_filters(t), row = unit / of_filter;
     const int32_t filter = (int32_t)list_of(b)[t->filter_ways + places + row % places];
     const int64_t word = (row / places * pixels + j) * LANES + lane;
-    const int64_t output = b->tables->output[b->tile * csrconv_block_words(t) + word];
+    const int64_t output =
+        j < pixels ? b->tables->output[b->tile * csrconv_block_words(t) + word] : -1;
     const int64_t n = b->image + output / shape->g.out_batch_stride;
     const int64_t pixel = output % shape->g.out_batch_stride;
     float sum = 0.0F;
-    if (j >= pixels || filter < 0 || output < 0 || n >= shape->g.batch)
+    if (filter < 0 || output < 0 || n >= shape->g.batch)
         return;
     for (int64_t chunk = 0; chunk < t->stages; chunk++)
         sum += b->units[((chunk * csrconv_split_units(t) + unit) * LANES + lane) * 4 + i];
