@@ -94,10 +94,10 @@ static void write_list(const struct csrconv_problem *problem, const struct reade
                        const int64_t *filter, struct csrconv_quad *list)
 {
     const int64_t ways = reader->tiling->filter_ways, places = places_of(reader->tiling);
-    uint32_t *word = list->word + ways;
+    uint32_t *start = &list->word[0], *word = start + ways;
     struct csrconv_quad *quad = list + csrconv_chunk_list_head(reader->tiling);
     for (int64_t way = 0; way < ways; way++) {
-        list->word[way] = (uint32_t)(quad - list);
+        start[way] = (uint32_t)(quad - list);
         quad = write_warp(reader, way, word + way * filters_of(reader->tiling), quad);
     }
     for (int64_t i = 0; i < places; i++) {
