@@ -1,14 +1,11 @@
 #include "chunk_lists.h"
 
+#include "integers.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { QUAD_WORDS = 4 };
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 static int filters_of(const struct csrconv_block_tiling *tiling)
 {
@@ -131,7 +128,7 @@ static void find_pitch(struct reader *reader, const struct csrconv_row_streams *
         if (i % chunks == 0)
             begin_tile(reader, streams, i / chunks);
         read_chunk(reader);
-        lists->pitch = larger(lists->pitch, list_quads(reader));
+        lists->pitch = csrconv_larger(lists->pitch, list_quads(reader));
     }
 }
 

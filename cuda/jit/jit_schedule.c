@@ -2,22 +2,10 @@
 
 #include "csr.h"
 #include "jit_positions.h"
+#include "row_order.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A filter and its length, to be sorted by. */
-struct row {
-    int64_t filter, nonzeros;
-};
-
-static int by_length(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    if (x->nonzeros != y->nonzeros)
-        return x->nonzeros < y->nonzeros ? 1 : -1;
-    return (x->filter > y->filter) - (x->filter < y->filter);
-}
 
 static int ascending(const void *a, const void *b)
 {
@@ -26,8 +14,8 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Longest first, to each panel in turn, every other round backwards. */
-static void deal_group(const struct csrconv_jit_tiling *t, const struct row *rows, int64_t count,
-                       int64_t *filter)
+static void deal_group(const struct csrconv_jit_tiling *t, const struct csrconv_row *rows,
+                       int64_t count, int64_t *filter)
 {
     for (int64_t i = 0; i < count; i++) {
         const int64_t round = i / t->panels, at = i % t->panels;
@@ -54,8 +42,7 @@ csrconv_status csrconv_jit_deal_make(const struct csrconv_problem *problem,
                                      struct csrconv_memory *memory, struct csrconv_jit_deal *deal)
 {
     const int64_t count = problem->shape.group_filters;
-    const int64_t *indptr = problem->weights->indptr;
-    struct row *rows;
+    struct csrconv_row *rows;
     csrconv_status status;
     deal->panels = problem->shape.g.groups * tiling->panels;
     status = csrconv_allocate(memory, deal->panels * tiling->filters, sizeof *deal->filter,
@@ -65,12 +52,7 @@ csrconv_status csrconv_jit_deal_make(const struct csrconv_problem *problem,
     for (int64_t i = 0; i < deal->panels * tiling->filters; i++)
         deal->filter[i] = -1;
     for (int64_t group = 0; group < problem->shape.g.groups; group++) {
-        for (int64_t i = 0; i < count; i++) {
-            const int64_t m = group * count + i;
-            rows[i] = (struct row){ m, indptr[m + 1] - indptr[m] };
-        }
-        if (!problem->without.row_order)
-            qsort(rows, (size_t)count, sizeof *rows, by_length);
+        csrconv_order_rows(problem, group, rows);
         deal_group(tiling, rows, count, deal->filter + group * tiling->panels * tiling->filters);
     }
     for (int64_t i = 0; i < deal->panels; i++)
