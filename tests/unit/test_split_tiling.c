@@ -293,7 +293,8 @@ static double unevenness(const struct csrconv_chunk_lists *lists,
     const int filters = csrconv_block_kernels[t->kernel].filters;
     double worst = 1.0;
     for (int64_t i = 0; i < lists->count; i++) {
-        const uint32_t *segments = lists->quads[i * lists->pitch].word + t->filter_ways;
+        const uint32_t *words = lists->quads[i * lists->pitch].word;
+        const uint32_t *segments = words + t->filter_ways;
         int64_t most = 0, all = 0;
         for (int64_t way = 0; way < t->filter_ways; way++) {
             int64_t quads = 0;
