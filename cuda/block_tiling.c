@@ -1,6 +1,7 @@
 #include "block_tiling.h"
 
 #include "block_cost.h"
+#include "integers.h"
 #include "row_streams.h"
 #include "status.h"
 #include "tile_search.h"
@@ -19,16 +20,6 @@ enum { MOST_RING = 4, WARP = 32, WIDEST_COPY = 4, REGISTERS = 65536, MOST_RESIDE
 
 static const int64_t barrier_bytes = 256; /* three for each stage of the ring, and room to align */
 static const int64_t reserved_bytes = 1024; /* of each block, by the system */
-
-static int64_t round_up_quotient(int64_t a, int64_t b)
-{
-    return (a - 1) / b + 1;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 struct search {
     const struct csrconv_problem *problem;
@@ -54,14 +45,14 @@ static bool fill_stages(const struct search *s, int64_t ring, struct csrconv_blo
 {
     const int64_t size = (int64_t)sizeof(float), all = s->problem->shape.group_channels;
     const int64_t share = s->machine->processor_shared / t->residents - reserved_bytes;
-    const int64_t bytes = smaller(share, s->machine->block_shared) - fixed_bytes(t);
+    const int64_t bytes = csrconv_smaller(share, s->machine->block_shared) - fixed_bytes(t);
     const int64_t words = csrconv_block_words(t);
     const int64_t beyond = 2 * words - t->patch.span + 3;
     const int64_t fit = (bytes / ring / size - beyond) / t->patch.channel;
     if (bytes / ring / size <= beyond || fit < 1)
         return false;
-    t->stages = round_up_quotient(all, smaller(fit, all));
-    t->stage_channels = round_up_quotient(all, t->stages);
+    t->stages = csrconv_ceil_divide(all, csrconv_smaller(fit, all));
+    t->stage_channels = csrconv_ceil_divide(all, t->stages);
     t->ring = ring;
     t->stage_floats = (t->stage_channels * t->patch.channel + beyond) / 4 * 4;
     t->zeros = t->stage_floats - words;
@@ -71,7 +62,7 @@ static bool fill_stages(const struct search *s, int64_t ring, struct csrconv_blo
 
 static void count_blocks(const struct csrconv_shape *shape, struct csrconv_block_tiling *t)
 {
-    t->filter_tiles = round_up_quotient(shape->group_filters, csrconv_block_filters(t));
+    t->filter_tiles = csrconv_ceil_divide(shape->group_filters, csrconv_block_filters(t));
     t->image_tiles = csrconv_image_tiles(shape, &t->patch);
     t->row_tiles = csrconv_row_tiles(shape, &t->patch);
     t->column_tiles = csrconv_column_tiles(shape, &t->patch);

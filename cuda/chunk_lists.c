@@ -1,14 +1,11 @@
 #include "chunk_lists.h"
 
+#include "integers.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { QUAD_WORDS = 4 };
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 static int filters_of(const struct csrconv_block_tiling *tiling)
 {
@@ -94,10 +91,10 @@ static void write_list(const struct csrconv_problem *problem, const struct reade
                        const int64_t *filter, struct csrconv_quad *list)
 {
     const int64_t ways = reader->tiling->filter_ways, places = places_of(reader->tiling);
-    uint32_t *word = list->word + ways;
+    uint32_t *start = &list->word[0], *word = start + ways;
     struct csrconv_quad *quad = list + csrconv_chunk_list_head(reader->tiling);
     for (int64_t way = 0; way < ways; way++) {
-        list->word[way] = (uint32_t)(quad - list);
+        start[way] = (uint32_t)(quad - list);
         quad = write_warp(reader, way, word + way * filters_of(reader->tiling), quad);
     }
     for (int64_t i = 0; i < places; i++) {
@@ -131,7 +128,7 @@ static void find_pitch(struct reader *reader, const struct csrconv_row_streams *
         if (i % chunks == 0)
             begin_tile(reader, streams, i / chunks);
         read_chunk(reader);
-        lists->pitch = larger(lists->pitch, list_quads(reader));
+        lists->pitch = csrconv_larger(lists->pitch, list_quads(reader));
     }
 }
 

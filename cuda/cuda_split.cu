@@ -9,6 +9,7 @@
 
 extern "C" {
 #include "chunk_lists.h"
+#include "integers.h"
 #include "tile_tables.h"
 }
 
@@ -241,26 +242,15 @@ static void explain(const split *s, struct csrconv_prepared *prepared)
 }
 
 /* Loads the code, and allows all the shared memory that the device has. */
-static csrconv_status ready_kernels(const split *s)
+static csrconv_status ready_kernels(const csrconv_cuda_device *device, const split *s)
 {
-    csrconv_cuda_device device;
-    csrconv_status status = csrconv_cuda_describe(&device);
-    if (!status)
-        status = csrconv_cuda_check(
-            cudaFuncSetAttribute(s->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(device.block_shared)),
-            "cuda_split: shared memory");
-    if (!status && s->has_pass)
-        status = csrconv_cuda_load(reinterpret_cast<const void *>(add_chunks), "cuda_split");
-    return status;
-}
-
-static csrconv_status can_start_early(const struct csrconv_problem *problem, split *s)
-{
-    csrconv_cuda_device device;
-    const csrconv_status status = csrconv_cuda_describe(&device);
-    s->starts_early = !status && device.capability >= 90 && !problem->without.early_start;
-    return status;
+    const csrconv_status status = csrconv_cuda_check(
+        cudaFuncSetAttribute(s->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(device->block_shared)),
+        "cuda_split: shared memory");
+    return status || !s->has_pass
+               ? status
+               : csrconv_cuda_load(reinterpret_cast<const void *>(add_chunks), "cuda_split");
 }
 
 csrconv_status csrconv_split_prepare_as(const struct csrconv_problem *problem,
@@ -270,8 +260,9 @@ csrconv_status csrconv_split_prepare_as(const struct csrconv_problem *problem,
     struct csrconv_memory *memory = &prepared->memory;
     const csrconv_block_tiling *t = &tiling->block;
     const csrconv_block_kernel *k = &csrconv_block_kernels[t->kernel];
-    csrconv_status status = csrconv_allocate(memory, 1, sizeof(split), &prepared->state);
-    if (status)
+    csrconv_cuda_device device;
+    csrconv_status status = csrconv_cuda_describe(&device);
+    if (status || (status = csrconv_allocate(memory, 1, sizeof(split), &prepared->state)))
         return status;
     split *s = static_cast<split *>(prepared->state);
     *s = split{};
@@ -281,15 +272,15 @@ csrconv_status csrconv_split_prepare_as(const struct csrconv_problem *problem,
     s->kernel = t->stages == 1 ? kernel_of<ALONE>(k->pixels)
                 : s->has_pass  ? kernel_of<IN_PASS>(k->pixels)
                                : kernel_of<IN_CLUSTER>(k->pixels);
-    if ((status = upload_lists(problem, memory, s)) ||
-        (status = upload_tables(problem, memory, s)) || (status = can_start_early(problem, s)))
+    s->starts_early = device.capability >= 90;
+    if ((status = upload_lists(problem, memory, s)) || (status = upload_tables(problem, memory, s)))
         return status;
     s->args = args_of(problem, s);
     if (s->has_pass)
         prepared->workspace_bytes =
             static_cast<size_t>(t->blocks * csrconv_split_units(t)) * WARP * sizeof(float4);
     explain(s, prepared);
-    return ready_kernels(s);
+    return ready_kernels(&device, s);
 }
 
 /* Lists can turn out longer than expected; then with more room for them. */
@@ -352,11 +343,6 @@ static csrconv_status run_part(const split *s, const split_args &a, int64_t tile
                   CSRCONV_ADDING_THREADS, 0, 1, stream, a);
 }
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 csrconv_status csrconv_split_execute(const void *state, const struct csrconv_run *run)
 {
     const split *s = static_cast<const split *>(state);
@@ -375,8 +361,8 @@ csrconv_status csrconv_split_execute(const void *state, const struct csrconv_run
             a.first_image_tile = image;
             a.first_filter_tile = filter;
             const csrconv_status status =
-                run_part(s, a, smaller(most, image_tiles - image) * plane_tiles,
-                         smaller(MOST_GRID_Y, s->filter_tiles - filter), run->stream);
+                run_part(s, a, csrconv_smaller(most, image_tiles - image) * plane_tiles,
+                         csrconv_smaller(MOST_GRID_Y, s->filter_tiles - filter), run->stream);
             if (status)
                 return status;
         }

@@ -1,21 +1,8 @@
 #include "patch.h"
 
+#include "integers.h"
+
 static const int64_t most_floats = 1 << 16; /* 256 KB */
-
-static int64_t round_up(int64_t x, int64_t multiple)
-{
-    return (x + multiple - 1) / multiple * multiple;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Rows or columns of a convolution alike. */
 struct axis {
@@ -58,7 +45,7 @@ static int64_t period_of(const struct axis *axis)
 
 static int64_t count_phases(const struct axis *axis)
 {
-    return smaller(axis->kernel, period_of(axis));
+    return csrconv_smaller(axis->kernel, period_of(axis));
 }
 
 int64_t csrconv_patch_widest(const struct csrconv_shape *shape, int64_t columns)
@@ -78,11 +65,12 @@ int64_t csrconv_patch_widest(const struct csrconv_shape *shape, int64_t columns)
 static int64_t shared_pitch(const struct axis *axis, int64_t outputs, int64_t extent, bool is_whole,
                             int64_t vector)
 {
-    const int64_t pad = smaller(axis->pad, extent);
-    const int64_t inside = smaller(axis->size, extent - pad);
+    const int64_t pad = csrconv_smaller(axis->pad, extent);
+    const int64_t inside = csrconv_smaller(axis->size, extent - pad);
     if (!is_whole || axis->stride > 1)
         return extent;
-    return larger(outputs, larger(extent - pad, pad + round_up(inside, vector)));
+    return csrconv_larger(outputs,
+                          csrconv_larger(extent - pad, pad + csrconv_round_up(inside, vector)));
 }
 
 bool csrconv_patch_make(const struct csrconv_shape *shape, int64_t images, int64_t rows,
@@ -105,13 +93,14 @@ bool csrconv_patch_make(const struct csrconv_shape *shape, int64_t images, int64
     across = columns + reach(&w) / w.stride;
     if (down * across > most_floats)
         return false;
-    p.lead = round_up(w.pad, vector) - w.pad;
-    p.pitch = round_up(shared_pitch(&w, columns, across, columns == shape->out_w, vector), vector);
+    p.lead = csrconv_round_up(w.pad, vector) - w.pad;
+    p.pitch = csrconv_round_up(shared_pitch(&w, columns, across, columns == shape->out_w, vector),
+                               vector);
     p.image_pitch = p.pitch * shared_pitch(&h, rows, down, rows == shape->out_h, 1);
     /* The last row may read beyond its pitch, and the last copy bring more than a row. */
     p.plane = (images - 1) * p.image_pitch + (down - 1) * p.pitch + p.lead +
-              round_up(larger(across, p.pitch), vector);
-    p.plane = round_up(p.plane, vector);
+              csrconv_round_up(csrconv_larger(across, p.pitch), vector);
+    p.plane = csrconv_round_up(p.plane, vector);
     p.channel = p.plane * p.row_phases * p.column_phases;
     p.span = (images - 1) * p.image_pitch + (rows - 1) * p.pitch + columns;
     *patch = p;
@@ -153,7 +142,7 @@ void csrconv_patch_column_phases(const struct csrconv_shape *shape,
 void csrconv_patch_places(const struct csrconv_patch *patch, int64_t words, int32_t *places)
 {
     for (int64_t i = 0; i < words; i++) {
-        const int64_t image = smaller(i / patch->image_pitch, patch->images - 1);
+        const int64_t image = csrconv_smaller(i / patch->image_pitch, patch->images - 1);
         const int64_t within = i - image * patch->image_pitch;
         const int64_t row = within / patch->pitch, column = within % patch->pitch;
         places[i] = row < patch->rows && column < patch->columns

@@ -1,22 +1,9 @@
 #include "row_streams.h"
 
 #include "csr.h"
+#include "row_order.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* A filter and its length, to be sorted by. */
-struct row {
-    int64_t filter, nonzeros;
-};
-
-static int by_length(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    if (x->nonzeros != y->nonzeros)
-        return x->nonzeros < y->nonzeros ? 1 : -1;
-    return (x->filter > y->filter) - (x->filter < y->filter);
-}
 
 static int64_t warps_of_group(const struct csrconv_block_tiling *t)
 {
@@ -28,8 +15,8 @@ static int64_t warps_of_group(const struct csrconv_block_tiling *t)
  * one gets a short one next. In turn means a warp of each tile, then another of each, backwards
  * again: tiles have equal work, too, where a warp has but one filter.
  */
-static void deal(const struct row *rows, int64_t count, const struct csrconv_block_tiling *t,
-                 int64_t *filter)
+static void deal(const struct csrconv_row *rows, int64_t count,
+                 const struct csrconv_block_tiling *t, int64_t *filter)
 {
     const int64_t per_warp = csrconv_block_kernels[t->kernel].filters;
     const int64_t warps = warps_of_group(t);
@@ -43,7 +30,7 @@ static void deal(const struct row *rows, int64_t count, const struct csrconv_blo
 }
 
 /* As they come: the ablation. */
-static void keep_order(const struct row *rows, int64_t count, int64_t *filter)
+static void keep_order(const struct csrconv_row *rows, int64_t count, int64_t *filter)
 {
     for (int64_t i = 0; i < count; i++)
         filter[i] = rows[i].filter;
@@ -56,8 +43,7 @@ static csrconv_status deal_groups(const struct csrconv_problem *problem,
 {
     const int64_t per_warp = csrconv_block_kernels[tiling->kernel].filters;
     const int64_t count = problem->shape.group_filters, warps = warps_of_group(tiling);
-    const int64_t *indptr = problem->weights->indptr;
-    struct row *rows;
+    struct csrconv_row *rows;
     const csrconv_status status = csrconv_allocate(memory, count, sizeof *rows, (void **)&rows);
     if (status)
         return status;
@@ -65,16 +51,11 @@ static csrconv_status deal_groups(const struct csrconv_problem *problem,
         streams->filter[i] = -1;
     for (int64_t group = 0; group < problem->shape.g.groups; group++) {
         int64_t *filter = streams->filter + group * warps * per_warp;
-        for (int64_t i = 0; i < count; i++) {
-            const int64_t m = group * count + i;
-            rows[i] = (struct row){ m, indptr[m + 1] - indptr[m] };
-        }
-        if (problem->without.row_order) {
+        csrconv_order_rows(problem, group, rows);
+        if (problem->without.row_order)
             keep_order(rows, count, filter);
-        } else {
-            qsort(rows, (size_t)count, sizeof *rows, by_length);
+        else
             deal(rows, count, tiling, filter);
-        }
     }
     csrconv_release(memory, rows);
     return CSRCONV_OK;

@@ -106,8 +106,7 @@ static __device__ __forceinline__ int share_of(const split_args &a, int chunk)
     return csrconv_divide(a.by_chunks, a.units - chunk + a.chunks - 1);
 }
 
-/* A unit is four of a lane's sums of one filter: outputs 4 g to 4 g + 3, or what there is of them.
- */
+/* A unit is four of a lane's sums of one filter: outputs 4 g to 4 g + 3, as far as there are. */
 template <int PIXELS>
 static __device__ __forceinline__ float4 unit_of(const float (&sums)[PIXELS], int g)
 {

@@ -1,12 +1,13 @@
 #include "split_cost.h"
 
 #include "csr.h"
+#include "integers.h"
 
 #include <math.h>
 
 /* Clocks of one multiprocessor; docs/performance-notes-gpu.md has what they are fitted to. */
 static const double launch_clocks = 2400; /* launch, place in the grid, end of the kernel */
-static const double copy_clocks = 1100;   /* the first list and input are there */
+static const double copy_clocks = 1200;   /* the first list and input are there */
 static const double staged_clocks = 4;    /* for 32 words of the patch */
 static const double listed_clocks = 8;    /* for 32 quads of the list */
 static const double usable_share = 0.9;   /* of the load pipe */
@@ -20,25 +21,36 @@ static const double unit_clocks = 12;     /* a quadruple of sums of a warp given
 static const double direct_clocks = 300;
 static const double l2_bytes_per_clock = 2300; /* all multiprocessors together */
 
-/* Counts each channel's nonzeros, so that chunks are weighed. */
-void csrconv_split_work_init(const struct csrconv_problem *problem, struct csrconv_split_work *work)
+/* Nonzeros of the chunk that has most, over the mean. A row's columns ascend. */
+static double heaviest_chunk(const struct csrconv_problem *problem, int64_t chunks)
 {
     const struct csrconv_weights *w = problem->weights;
     const csrconv_geometry *g = &problem->shape.g;
-    const int64_t channels = problem->shape.group_channels, area = g->kernel_h * g->kernel_w;
-    const int64_t nonzeros = csrconv_nonzeros(w);
-    *work = (struct csrconv_split_work){ .shape = &problem->shape, .nonzeros = (double)nonzeros };
+    const int64_t channels = csrconv_ceil_divide(problem->shape.group_channels, chunks);
+    const int64_t size = channels * g->kernel_h * g->kernel_w;
+    int64_t count[CSRCONV_MOST_CHUNKS] = { 0 }, most = 0;
+    for (int64_t m = 0; m < w->filters; m++) {
+        int64_t chunk = 0;
+        for (int64_t k = w->indptr[m]; k < w->indptr[m + 1]; k++) {
+            while (w->indices[k] >= (chunk + 1) * size)
+                chunk++;
+            count[chunk]++;
+        }
+    }
+    for (int64_t chunk = 0; chunk < chunks; chunk++)
+        most = csrconv_larger(most, count[chunk]);
+    return (double)(most * chunks) / fmax(1.0, (double)csrconv_nonzeros(w));
+}
+
+void csrconv_split_work_init(const struct csrconv_problem *problem, struct csrconv_split_work *work)
+{
+    const struct csrconv_weights *w = problem->weights;
+    *work = (struct csrconv_split_work){ .shape = &problem->shape,
+                                         .nonzeros = (double)csrconv_nonzeros(w) };
     for (int64_t m = 0; m < w->filters; m++)
         work->longest_row = fmax(work->longest_row, (double)(w->indptr[m + 1] - w->indptr[m]));
-    for (int64_t chunks = 1; chunks <= CSRCONV_MOST_CHUNKS; chunks++) {
-        const int64_t size = ((channels - 1) / chunks + 1) * area;
-        int64_t count[CSRCONV_MOST_CHUNKS] = { 0 };
-        for (int64_t k = 0; k < nonzeros; k++)
-            count[w->indices[k] / size]++;
-        for (int64_t c = 0; c < chunks; c++)
-            work->heaviest[chunks] = fmax(work->heaviest[chunks], (double)(count[c] * chunks));
-        work->heaviest[chunks] /= fmax(1.0, (double)nonzeros);
-    }
+    for (int64_t chunks = 1; chunks <= CSRCONV_MOST_CHUNKS; chunks++)
+        work->heaviest[chunks] = heaviest_chunk(problem, chunks);
 }
 
 /* The mean, and about what the fullest of a hundred has above it. */
@@ -65,7 +77,6 @@ static double product_clocks(const struct csrconv_split_work *work,
                              const struct csrconv_block_tiling *t)
 {
     const struct csrconv_block_kernel *k = &csrconv_block_kernels[t->kernel];
-    const double warps = (double)(t->filter_ways * t->pixel_ways);
     const double nonzeros = csrconv_split_block_nonzeros(work, t);
     const double ways = (double)t->filter_ways, residents = (double)t->residents;
     const double pairs = nonzeros + 0.5 * (double)k->filters * ways;
@@ -76,7 +87,7 @@ static double product_clocks(const struct csrconv_split_work *work,
         fmax(k->filters * segment, longest + shorter_share * (k->filters - 1) * segment);
     const double alone =
         0.5 * in_warp * (quad_clocks + 2.0 * k->pixels) + k->filters * filter_clocks;
-    return fmax(pipe / usable_share, alone) + (warps > 1 ? 100.0 : 0.0);
+    return fmax(pipe / usable_share, alone);
 }
 
 static double adding_clocks(const struct csrconv_split_tiling *t)

@@ -1,6 +1,7 @@
 #include "split_tiling.h"
 
 #include "chunk_lists.h"
+#include "integers.h"
 #include "split_cost.h"
 #include "status.h"
 #include "tile_search.h"
@@ -14,6 +15,7 @@ enum { WARP = 32, MOST_RESIDENT = 2, REGISTERS = 65536 };
 static const int64_t barrier_bytes = 16;
 static const int64_t quad_bytes = (int64_t)sizeof(struct csrconv_quad);
 static const int64_t unit_bytes = (int64_t)WARP * CSRCONV_UNIT_PIXELS * (int64_t)sizeof(float);
+static const double most_blocks = 1e12;     /* so that the bytes of all their sums can be counted */
 static const int64_t reserved_bytes = 1024; /* of each block, by the system */
 
 struct kernel_size {
@@ -34,21 +36,6 @@ struct search {
     struct csrconv_split_tiling tiling; /* the one that is considered */
     int64_t found;
 };
-
-static int64_t round_up_quotient(int64_t a, int64_t b)
-{
-    return (a - 1) / b + 1;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* The place of a kernel in the list of all. */
 static int block_kernel(const struct kernel_size *size)
@@ -95,20 +82,24 @@ static bool lay_out(struct search *s)
     t->stage_floats = (t->stage_channels * t->patch.channel + beyond) / 4 * 4;
     t->zeros = t->stage_floats - words;
     split->list_quads = expected_quads(s, t);
-    t->shared_bytes = larger(needed_bytes(split), all / (t->residents + 1));
+    t->shared_bytes = csrconv_larger(needed_bytes(split), all / (t->residents + 1));
     return t->shared_bytes <=
-           smaller(all / t->residents - reserved_bytes, s->machine->block.block_shared);
+           csrconv_smaller(all / t->residents - reserved_bytes, s->machine->block.block_shared);
 }
 
 static void consider_chunks(struct search *s, int64_t chunks)
 {
     struct csrconv_block_tiling *t = &s->tiling.block;
     const int64_t channels = s->problem->shape.group_channels;
+    const int64_t filter_tiles = s->problem->shape.g.groups * t->filter_tiles;
+    const int64_t tiles = t->row_tiles * t->column_tiles; /* checked by csrconv_tile_sources */
     const int64_t threads = WARP * t->filter_ways * t->pixel_ways;
     t->stages = chunks;
-    t->stage_channels = round_up_quotient(channels, chunks);
-    t->blocks = s->problem->shape.g.groups * t->filter_tiles * t->image_tiles * t->row_tiles *
-                t->column_tiles * chunks;
+    t->stage_channels = csrconv_ceil_divide(channels, chunks);
+    if ((double)filter_tiles * (double)t->image_tiles * (double)tiles * (double)chunks >
+        most_blocks)
+        return;
+    t->blocks = filter_tiles * t->image_tiles * tiles * chunks;
     for (t->residents = MOST_RESIDENT; t->residents >= 1; t->residents--) {
         if (threads * CSRCONV_SPLIT_REGISTERS * t->residents > REGISTERS || !lay_out(s))
             continue;
@@ -122,7 +113,7 @@ static void consider_chunks(struct search *s, int64_t chunks)
 /* No chunk is left without channels. */
 static bool is_even(int64_t channels, int64_t chunks)
 {
-    return (chunks - 1) * round_up_quotient(channels, chunks) < channels;
+    return (chunks - 1) * csrconv_ceil_divide(channels, chunks) < channels;
 }
 
 static void consider_tile(void *context, const struct csrconv_patch *patch)
@@ -131,12 +122,12 @@ static void consider_tile(void *context, const struct csrconv_patch *patch)
     const struct csrconv_shape *shape = &s->problem->shape;
     struct csrconv_block_tiling *t = &s->tiling.block;
     t->patch = *patch;
-    t->filter_tiles = round_up_quotient(shape->group_filters, csrconv_block_filters(t));
+    t->filter_tiles = csrconv_ceil_divide(shape->group_filters, csrconv_block_filters(t));
     t->image_tiles = csrconv_image_tiles(shape, patch);
     t->row_tiles = csrconv_row_tiles(shape, patch);
     t->column_tiles = csrconv_column_tiles(shape, patch);
-    if (csrconv_tile_sources(shape, patch) < 0)
-        return;
+    if (csrconv_tile_sources(shape, patch) < 0 || shape->g.filters > INT32_MAX)
+        return; /* beyond what tables and lists count to */
     for (int64_t chunks = 1; chunks <= CSRCONV_MOST_CHUNKS; chunks++)
         if (is_even(shape->group_channels, chunks))
             consider_chunks(s, chunks);

@@ -41,8 +41,7 @@ enum csrconv_split_adder {
 struct csrconv_split_machine {
     struct csrconv_block_machine block;
     enum csrconv_split_adder adder;
-    /* Of clusters of so many blocks, as many as run at once if each has multiprocessors for itself.
-     */
+    /* Clusters of so many blocks that run at once, each block alone on its multiprocessor. */
     int64_t clusters[CSRCONV_MOST_CHUNKS + 1];
 };
 

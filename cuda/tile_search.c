@@ -1,16 +1,8 @@
 #include "tile_search.h"
 
+#include "integers.h"
+
 enum { CUTS = 4 };
-
-static int64_t round_up_quotient(int64_t a, int64_t b)
-{
-    return (a - 1) / b + 1;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Where the patches go, and what all of a search have in common. */
 struct search {
@@ -29,7 +21,7 @@ static int64_t images_that_fit(const struct search *s, int64_t rows, int64_t col
     if (!csrconv_patch_make(s->shape, 1, rows, columns, vector, &one) || one.span > s->words)
         return 0;
     fit = 1 + (s->words - one.span) / one.image_pitch;
-    return smaller(smaller(fit, CSRCONV_MOST_TILE_IMAGES - 1), s->shape->g.batch);
+    return csrconv_smaller(csrconv_smaller(fit, CSRCONV_MOST_TILE_IMAGES - 1), s->shape->g.batch);
 }
 
 /* Tiles of `columns`, of as many images as fit: of all rows or a few, cut evenly. */
@@ -40,17 +32,19 @@ static void visit_rows(const struct search *s, int64_t columns, int64_t vector)
     int64_t tallest, cuts, last = 0;
     if (!csrconv_patch_make(s->shape, 1, 1, columns, vector, &patch))
         return;
-    tallest = smaller(smaller((s->words - columns) / patch.pitch + 1, CSRCONV_MOST_TILE_SIDE - 1),
-                      s->shape->out_h);
-    cuts = round_up_quotient(s->shape->out_h, tallest);
+    tallest = csrconv_smaller(
+        csrconv_smaller((s->words - columns) / patch.pitch + 1, CSRCONV_MOST_TILE_SIDE - 1),
+        s->shape->out_h);
+    cuts = csrconv_ceil_divide(s->shape->out_h, tallest);
     for (int64_t end = cuts + CUTS; cuts < end && cuts <= s->shape->out_h; cuts++) {
-        const int64_t rows = round_up_quotient(s->shape->out_h, cuts);
+        const int64_t rows = csrconv_ceil_divide(s->shape->out_h, cuts);
         const int64_t fit = images_that_fit(s, rows, columns, vector);
         if (!fit || rows == last)
             continue;
         last = rows;
-        if (csrconv_patch_make(s->shape, round_up_quotient(batch, round_up_quotient(batch, fit)),
-                               rows, columns, vector, &patch))
+        if (csrconv_patch_make(s->shape,
+                               csrconv_ceil_divide(batch, csrconv_ceil_divide(batch, fit)), rows,
+                               columns, vector, &patch))
             s->visit(s->context, &patch);
     }
 }
@@ -60,24 +54,24 @@ void csrconv_tile_each(const struct csrconv_shape *shape, int64_t words, int64_t
 {
     const struct search s = { shape, words, visit, context };
     const int64_t cuts =
-        round_up_quotient(shape->out_w, smaller(words, CSRCONV_MOST_TILE_SIDE - 1));
-    const int64_t columns = round_up_quotient(shape->out_w, cuts);
-    const int64_t most = smaller(widest, csrconv_patch_widest(shape, columns));
+        csrconv_ceil_divide(shape->out_w, csrconv_smaller(words, CSRCONV_MOST_TILE_SIDE - 1));
+    const int64_t columns = csrconv_ceil_divide(shape->out_w, cuts);
+    const int64_t most = csrconv_smaller(widest, csrconv_patch_widest(shape, columns));
     for (int64_t vector = 1; vector <= most; vector *= 2)
         visit_rows(&s, columns, vector);
 }
 
 int64_t csrconv_image_tiles(const struct csrconv_shape *shape, const struct csrconv_patch *patch)
 {
-    return round_up_quotient(shape->g.batch, patch->images);
+    return csrconv_ceil_divide(shape->g.batch, patch->images);
 }
 
 int64_t csrconv_row_tiles(const struct csrconv_shape *shape, const struct csrconv_patch *patch)
 {
-    return round_up_quotient(shape->out_h, patch->rows);
+    return csrconv_ceil_divide(shape->out_h, patch->rows);
 }
 
 int64_t csrconv_column_tiles(const struct csrconv_shape *shape, const struct csrconv_patch *patch)
 {
-    return round_up_quotient(shape->out_w, patch->columns);
+    return csrconv_ceil_divide(shape->out_w, patch->columns);
 }

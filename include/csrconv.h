@@ -86,8 +86,7 @@ CSRCONV_API const char *csrconv_status_string(csrconv_status status);
  */
 CSRCONV_API const char *csrconv_last_error(void);
 
-/* ----------------------------------------------------------------------------- caller's services
- */
+/* ---------------------------------------------------------------------------- caller's services */
 
 /*
  * Where the library takes its memory from; NULL hooks anywhere below mean the C library's.

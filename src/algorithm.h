@@ -28,8 +28,6 @@ struct csrconv_ablation {
     bool pixel_tiles;    /* one filter and one output in a lane */
     bool staged_offsets; /* offsets and values loaded where they are needed, not ahead */
     bool eviction;       /* no eviction policies */
-    /* Of the kernels for small batches. */
-    bool early_start; /* nothing is done before the kernel before has ended */
 };
 
 /* What of a compiled plan is kept, as the algorithm's `contents` gives it. */

@@ -152,8 +152,7 @@ static csrconv_status time_prepared(struct scratch *s, const struct csrconv_algo
     return status;
 }
 
-/* ------------------------------------------------------------------------------------ all of them
- */
+/* ---------------------------------------------------------------------------------- all of them */
 
 /* The fastest so far and what it prepared. */
 struct leader {

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --------------------------------------------------------------------------------- what they are
- */
+/* -------------------------------------------------------------------------------- what they are */
 
 /* "resnet50:graph", if all layers are resnet50's. */
 static void name_network(struct network *n)

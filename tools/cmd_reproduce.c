@@ -84,8 +84,7 @@ static int parse(int argc, char **argv, struct reproduce_options *o)
     return code;
 }
 
-/* ------------------------------------------------------------------------------ what is measured
- */
+/* ----------------------------------------------------------------------------- what is measured */
 
 /* The networks, their layers, and what is measured of them. */
 struct work {
@@ -170,8 +169,7 @@ static int prepare(const struct reproduce_options *o, csrconv_device device, str
     return code;
 }
 
-/* ------------------------------------------------------------------------------------- measuring
- */
+/* ------------------------------------------------------------------------------------ measuring */
 
 /* At batch 0 it is the published one. */
 static int point_of(const struct problem *layer, int64_t batch, struct problem_point *point)

@@ -18,8 +18,7 @@ struct parser {
     uint64_t given; /* bit i: specs[i] was given */
 };
 
-/* ------------------------------------------------------------------------------ one value by kind
- */
+/* ---------------------------------------------------------------------------- one value by kind */
 
 typedef int take_value(const struct option_spec *spec, const char *flag, const char *text);
 

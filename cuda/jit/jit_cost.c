@@ -28,11 +28,12 @@ void csrconv_jit_work_init(const struct csrconv_problem *problem, struct csrconv
     work->positions = (double)csrconv_jit_positions(shape);
     work->density = (double)csrconv_nonzeros(problem->weights) /
                     ((double)shape->g.filters * (double)shape->columns);
+    work->log_sparsity = log1p(-work->density);
 }
 
 double csrconv_jit_expected_loads(const struct csrconv_jit_work *work, int64_t filters)
 {
-    return (double)work->shape->columns * (1.0 - pow(1.0 - work->density, (double)filters));
+    return (double)work->shape->columns * -expm1((double)filters * work->log_sparsity);
 }
 
 /* Lanes read words a stride apart: how many of them meet in a bank. */

@@ -7,8 +7,9 @@
 /* What the estimate has to know of a problem. */
 struct csrconv_jit_work {
     const struct csrconv_shape *shape;
-    double density;   /* of the weights */
-    double positions; /* of the kernel */
+    double density;      /* of the weights */
+    double log_sparsity; /* logarithm of the share of zeros */
+    double positions;    /* of the kernel */
 };
 
 void csrconv_jit_work_init(const struct csrconv_problem *problem, struct csrconv_jit_work *work);

@@ -1,6 +1,7 @@
 #include "jit_deal.h"
 
 #include "csr.h"
+#include "row_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,28 +11,15 @@ enum {
     COLUMN_WORTH = 32   /* work that a shared column outweighs: later rounds even work out */
 };
 
-/* A filter and its length, to be sorted by. */
-struct row {
-    int64_t filter, nonzeros;
-};
-
 /* The filters of a group, dealt in rounds: one of each round to each panel. */
 struct dealing {
     const struct csrconv_problem *problem;
     const struct csrconv_jit_tiling *tiling;
-    struct row *rows;
+    struct csrconv_row *rows;
     int64_t *filter; /* of the group's panels; round r of panel p: [p * tiling->filters + r] */
     bool *is_used;   /* column c by panel p: [p * columns + c] */
     int64_t *work;   /* of panel p: its nonzeros and the columns that it uses */
 };
-
-static int by_length(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    if (x->nonzeros != y->nonzeros)
-        return x->nonzeros < y->nonzeros ? 1 : -1;
-    return (x->filter > y->filter) - (x->filter < y->filter);
-}
 
 static int ascending(const void *a, const void *b)
 {
@@ -119,14 +107,7 @@ static void sort_panel(int64_t *filter, int64_t most)
 
 static void deal_group(struct dealing *d, int64_t group)
 {
-    const int64_t count = d->problem->shape.group_filters;
-    const int64_t *indptr = d->problem->weights->indptr;
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t m = group * count + i;
-        d->rows[i] = (struct row){ m, indptr[m + 1] - indptr[m] };
-    }
-    if (!d->problem->without.row_order)
-        qsort(d->rows, (size_t)count, sizeof *d->rows, by_length);
+    csrconv_order_rows(d->problem, group, d->rows);
     if (d->is_used)
         deal_by_columns(d);
     else

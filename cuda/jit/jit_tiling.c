@@ -1,5 +1,6 @@
 #include "jit_tiling.h"
 
+#include "integers.h"
 #include "jit_cost.h"
 #include "jit_positions.h"
 #include "status.h"
@@ -17,21 +18,6 @@ static const int64_t reserved_bytes = 1024; /* of each block, by the system */
 static const int64_t most_products = 1 << 20;
 static const int64_t most_words = 1 << 28; /* that an offset in a stage or in a plane may come to */
 
-static int64_t round_up_quotient(int64_t a, int64_t b)
-{
-    return (a - 1) / b + 1;
-}
-
-static int64_t round_up(int64_t x, int64_t multiple)
-{
-    return round_up_quotient(x, multiple) * multiple;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 struct search {
     const struct csrconv_problem *problem;
     const struct csrconv_block_machine *machine;
@@ -45,8 +31,8 @@ struct search {
 int64_t csrconv_jit_registers(int64_t warps)
 {
     const int64_t partition = 16384, partitions = 4, step = 8;
-    const int64_t most = partition / (round_up_quotient(warps, partitions) * WARP) / step * step;
-    return smaller(most, MOST_REGISTERS);
+    const int64_t most = partition / (csrconv_ceil_divide(warps, partitions) * WARP) / step * step;
+    return csrconv_smaller(most, MOST_REGISTERS);
 }
 
 struct csrconv_jit_copies csrconv_jit_copies_of(const struct csrconv_shape *shape,
@@ -75,7 +61,7 @@ struct csrconv_jit_source csrconv_jit_source_of(const struct csrconv_shape *shap
 int64_t csrconv_jit_blocks(const struct csrconv_shape *shape,
                            const struct csrconv_jit_tiling *tiling, int64_t n)
 {
-    return tiling->is_flat ? round_up_quotient(n * shape->out_plane, tiling->span)
+    return tiling->is_flat ? csrconv_ceil_divide(n * shape->out_plane, tiling->span)
                            : n * tiling->row_tiles * tiling->column_tiles;
 }
 
@@ -102,8 +88,8 @@ static void set_pitches(const struct csrconv_shape *shape, struct csrconv_jit_ti
     t->channel_pitch = csrconv_jit_stages_planes(shape, t)
                            ? shape->plane
                            : pitch_of(t->stage_rows * t->row_pitch + ends, shape->plane % 4);
-    t->slot_pitch = round_up(t->stage_channels * t->channel_pitch + shifts, 4);
-    t->stage_words = round_up(t->slots * t->slot_pitch, WARP);
+    t->slot_pitch = csrconv_round_up(t->stage_channels * t->channel_pitch + shifts, 4);
+    t->stage_words = csrconv_round_up(t->slots * t->slot_pitch, WARP);
 }
 
 /* Whether the ring fits, and it pays to hold so many stages. */
@@ -112,15 +98,15 @@ static bool fit_stages(const struct search *s, struct csrconv_jit_tiling *t)
     const struct csrconv_shape *shape = &s->problem->shape;
     const int64_t share = s->machine->processor_shared / t->residents - reserved_bytes;
     const struct csrconv_jit_copies copies = csrconv_jit_copies_of(shape, t, 0);
-    t->stages = round_up_quotient(shape->group_channels, t->stage_channels);
+    t->stages = csrconv_ceil_divide(shape->group_channels, t->stage_channels);
     if (t->ring > t->stages || (t->ring == 1 && t->stages > 1) || copies.count > t->threads)
         return false;
     set_pitches(shape, t);
     t->table_bytes = copies.count * table_entry;
     t->header_bytes =
-        round_up(t->table_bytes + t->ring * CSRCONV_JIT_BARRIER_BYTES + parameters, WARP * word);
+        csrconv_round_up(t->table_bytes + t->ring * CSRCONV_JIT_BARRIER_BYTES + parameters, WARP * word);
     t->shared_bytes = t->header_bytes + t->ring * t->stage_words * word;
-    return t->shared_bytes <= smaller(share, s->machine->block_shared);
+    return t->shared_bytes <= csrconv_smaller(share, s->machine->block_shared);
 }
 
 /* Few, so that many cores have work; not so few that the assembler's start counts. */
@@ -136,7 +122,7 @@ static void consider_stages(struct search *s, struct csrconv_jit_tiling *t)
 {
     const struct csrconv_shape *shape = &s->problem->shape;
     for (int64_t channels = 1; channels < 2 * shape->group_channels; channels *= 2) {
-        t->stage_channels = smaller(channels, shape->group_channels);
+        t->stage_channels = csrconv_smaller(channels, shape->group_channels);
         for (t->ring = 1; t->ring <= MOST_RING; t->ring++) {
             if (!fit_stages(s, t))
                 continue;
@@ -157,13 +143,13 @@ static void consider_panels(struct search *s, struct csrconv_jit_tiling *t)
     int64_t fewest, last = 0;
     if (most < 1)
         return;
-    fewest = round_up_quotient(filters, most);
-    for (int64_t panels = fewest; panels <= smaller(filters, 4 * fewest); panels++) {
-        t->filters = round_up_quotient(filters, panels);
+    fewest = csrconv_ceil_divide(filters, most);
+    for (int64_t panels = fewest; panels <= csrconv_smaller(filters, 4 * fewest); panels++) {
+        t->filters = csrconv_ceil_divide(filters, panels);
         if (t->filters == last)
             continue;
         last = t->filters;
-        t->panels = round_up_quotient(filters, t->filters);
+        t->panels = csrconv_ceil_divide(filters, t->filters);
         if (t->panels <= CSRCONV_JIT_MOST_PANELS / s->problem->shape.g.groups)
             consider_stages(s, t);
     }
@@ -192,12 +178,12 @@ static void consider_flat(struct search *s, int64_t threads)
         return;
     if (whole > threads - WARP) {
         t.span = whole;
-        t.slots = smaller(whole / plane, shape->g.batch);
+        t.slots = csrconv_smaller(whole / plane, shape->g.batch);
         consider_residents(s, &t);
     }
     if (whole != threads) {
         t.span = threads;
-        t.slots = smaller((threads + plane - 2) / plane + 1, shape->g.batch);
+        t.slots = csrconv_smaller((threads + plane - 2) / plane + 1, shape->g.batch);
         consider_residents(s, &t);
     }
 }
@@ -205,7 +191,7 @@ static void consider_flat(struct search *s, int64_t threads)
 /* Inputs along an axis that so many outputs see. */
 static int64_t seen(int64_t outputs, int64_t stride, int64_t kernel, int64_t dilation, int64_t size)
 {
-    return smaller((outputs - 1) * stride + (kernel - 1) * dilation + 1, size);
+    return csrconv_smaller((outputs - 1) * stride + (kernel - 1) * dilation + 1, size);
 }
 
 static void consider_tile(struct search *s, int64_t rows, int64_t columns)
@@ -215,9 +201,9 @@ static void consider_tile(struct search *s, int64_t rows, int64_t columns)
     struct csrconv_jit_tiling t = {
         .span = rows * columns, .rows = rows, .columns = columns, .slots = 1
     };
-    t.threads = round_up(t.span, WARP);
-    t.row_tiles = round_up_quotient(shape->out_h, rows);
-    t.column_tiles = round_up_quotient(shape->out_w, columns);
+    t.threads = csrconv_round_up(t.span, WARP);
+    t.row_tiles = csrconv_ceil_divide(shape->out_h, rows);
+    t.column_tiles = csrconv_ceil_divide(shape->out_w, columns);
     t.stage_rows = seen(rows, g->stride_h, g->kernel_h, g->dilation_h, g->height);
     t.stage_columns = seen(columns, g->stride_w, g->kernel_w, g->dilation_w, g->width);
     if (t.stage_rows <= most_words / t.stage_columns)
@@ -228,10 +214,11 @@ static void consider_tile(struct search *s, int64_t rows, int64_t columns)
 static void consider_tiles(struct search *s, int64_t threads)
 {
     const struct csrconv_shape *shape = &s->problem->shape;
-    const int64_t pieces = round_up_quotient(shape->out_w, threads);
-    const int64_t columns = round_up_quotient(shape->out_w, pieces);
-    const int64_t tallest = smaller(threads / columns, shape->out_h);
-    const int64_t rows = round_up_quotient(shape->out_h, round_up_quotient(shape->out_h, tallest));
+    const int64_t pieces = csrconv_ceil_divide(shape->out_w, threads);
+    const int64_t columns = csrconv_ceil_divide(shape->out_w, pieces);
+    const int64_t tallest = csrconv_smaller(threads / columns, shape->out_h);
+    const int64_t rows =
+        csrconv_ceil_divide(shape->out_h, csrconv_ceil_divide(shape->out_h, tallest));
     consider_tile(s, rows, columns);
     if (rows != tallest)
         consider_tile(s, tallest, columns);

@@ -141,11 +141,12 @@ static void store(const struct block *b, int64_t unit, int64_t lane, int i)
     const int64_t places = csrconv_block_filters(t), row = unit / of_filter;
     const int32_t filter = (int32_t)list_of(b)[t->filter_ways + places + row % places];
     const int64_t word = (row / places * pixels + j) * LANES + lane;
-    const int64_t output = b->tables->output[b->tile * csrconv_block_words(t) + word];
+    const int64_t output =
+        j < pixels ? b->tables->output[b->tile * csrconv_block_words(t) + word] : -1;
     const int64_t n = b->image + output / shape->g.out_batch_stride;
     const int64_t pixel = output % shape->g.out_batch_stride;
     float sum = 0.0F;
-    if (j >= pixels || filter < 0 || output < 0 || n >= shape->g.batch)
+    if (filter < 0 || output < 0 || n >= shape->g.batch)
         return;
     for (int64_t chunk = 0; chunk < t->stages; chunk++)
         sum += b->units[((chunk * csrconv_split_units(t) + unit) * LANES + lane) * 4 + i];
@@ -285,11 +286,77 @@ static void one_image_fills_the_gpu(void **state)
     csrconv_weights_destroy(&weights);
 }
 
+/* Over all lists, the most quads of a warp beside the mean of its list's warps. */
+static double unevenness(const struct csrconv_chunk_lists *lists,
+                         const struct csrconv_block_tiling *t)
+{
+    const int filters = csrconv_block_kernels[t->kernel].filters;
+    double worst = 1.0;
+    for (int64_t i = 0; i < lists->count; i++) {
+        const uint32_t *words = lists->quads[i * lists->pitch].word;
+        const uint32_t *segments = words + t->filter_ways;
+        int64_t most = 0, all = 0;
+        for (int64_t way = 0; way < t->filter_ways; way++) {
+            int64_t quads = 0;
+            for (int f = 0; f < filters; f++)
+                quads += segments[way * filters + f] >> CSRCONV_PLACE_BITS;
+            most = quads > most ? quads : most;
+            all += quads;
+        }
+        worst = fmax(worst, (double)(most * t->filter_ways) / fmax(1.0, (double)all));
+    }
+    return worst;
+}
+
+/* Filters with most of their nonzeros in one half of the channels: which half, in pairs. */
+static csrconv_weights *one_sided_weights(const csrconv_geometry *g)
+{
+    const int64_t columns = g->channels * g->kernel_h * g->kernel_w;
+    float *dense = calloc((size_t)(g->filters * columns), sizeof *dense);
+    csrconv_weights *weights;
+    assert_non_null(dense);
+    for (int64_t m = 0; m < g->filters; m++)
+        for (int64_t i = 0; i < columns; i++)
+            if (i % (i * 2 / columns == m / 2 % 2 ? 3 : 24) == 0)
+                dense[m * columns + i] = 1.0F;
+    assert_ok(csrconv_weights_from_dense(dense, g->filters, g->channels, g->kernel_h, g->kernel_w,
+                                         NULL, &weights));
+    free(dense);
+    return weights;
+}
+
+/* Dealt for all chunks together, a warp could have two long filters in one and two short in
+ * another.
+ */
+static void warps_have_equal_work_in_each_chunk(void **state)
+{
+    const csrconv_geometry g = geometry_of(64, 14, 14, 32, 3, 3);
+    csrconv_weights *weights = one_sided_weights(&g);
+    struct csrconv_problem problem = { .weights = weights };
+    struct csrconv_block_tiling tiling = {
+        .filter_ways = 16, .pixel_ways = 1, .ring = 1, .stages = 2, .filter_tiles = 1
+    };
+    struct csrconv_chunk_lists lists;
+    struct csrconv_memory memory;
+    (void)state;
+    while (csrconv_block_kernels[tiling.kernel].filters != 2)
+        tiling.kernel++;
+    tiling.stage_channels = g.channels / tiling.stages;
+    assert_ok(csrconv_shape_init(&problem.shape, &g));
+    assert_true(csrconv_patch_make(&problem.shape, 1, 7, 14, 1, &tiling.patch));
+    assert_ok(csrconv_memory_init(&memory, NULL));
+    assert_ok(csrconv_chunk_lists_make(&problem, &tiling, &memory, &lists));
+    assert_true(unevenness(&lists, &tiling) < 1.05);
+    csrconv_chunk_lists_free(&memory, &lists);
+    csrconv_weights_destroy(&weights);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_make_the_convolution),
         cmocka_unit_test(one_image_fills_the_gpu),
+        cmocka_unit_test(warps_have_equal_work_in_each_chunk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,8 +134,7 @@ static void a_fault_ends_it(void **state)
     assert_int_equal(counted.live, 0);
 }
 
-/* ------------------------------------------------------------------------ plans of one's own kind
- */
+/* ---------------------------------------------------------------------- plans of one's own kind */
 
 static void run_plan(const csrconv_plan *plan, const float *in, const float *residual, float *out)
 {

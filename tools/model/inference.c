@@ -73,8 +73,7 @@ int inference_run(struct inference *inference, const struct tensor *input, struc
     return code;
 }
 
-/* --------------------------------------------------------------------------------- what it came to
- */
+/* ------------------------------------------------------------------------------ what it came to */
 
 /* Adds a name to a list "a, b" that has it not yet. */
 static void add_name(char list[160], const char *name)

@@ -81,8 +81,7 @@ static struct instance instance_of(const struct analysis *analysis, size_t i, si
     return instance;
 }
 
-/* --------------------------------------------------------------------------------- one benchmark
- */
+/* -------------------------------------------------------------------------------- one benchmark */
 
 static char *run_name(const struct measurement *m)
 {
@@ -193,8 +192,7 @@ static int append_result(json_t *benchmarks, const struct analysis *analysis, si
     return EXIT_DONE;
 }
 
-/* --------------------------------------------------------------------------------------- the file
- */
+/* ------------------------------------------------------------------------------------- the file */
 
 static int append_results(json_t *benchmarks, const struct report *report)
 {
