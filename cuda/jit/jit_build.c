@@ -47,11 +47,10 @@ static csrconv_status print_text(const struct job *job, int64_t number,
         csrconv_jit_ptx_entry(shape, t, text);
         return text->status;
     }
-    csrconv_jit_ptx_unit(shape, t, number, text);
+    csrconv_jit_ptx_begin(text);
     for (int64_t i = number * t->unit_panels; i < csrconv_jit_unit_end(shape, t, number) && !status;
          i++)
         status = print_panel(job, i, text);
-    csrconv_jit_ptx_end(text);
     return status ? status : text->status;
 }
 

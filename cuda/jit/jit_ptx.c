@@ -4,7 +4,7 @@
 #include "jit_printer.h"
 
 /* It never returns, so it need not save the registers that a caller might still want. */
-#define UNIT_PARAMETERS " (.reg .b32 base, .reg .b32 panel)\n.noreturn"
+#define PANEL_PARAMETERS " (.reg .b32 base)\n.noreturn"
 
 void csrconv_jit_print_parameter(const struct printer *p, const char *to, enum parameter parameter)
 {
@@ -115,12 +115,6 @@ static void print_sums_cleared(const struct printer *p)
         say("mov.f32 sum%" PRId64 ", 0f00000000;\n", i);
 }
 
-/* What every text begins with. */
-static void print_version(struct csrconv_jit_text *text)
-{
-    csrconv_jit_print(text, ".version 8.0\n.target sm_90\n.address_size 64\n");
-}
-
 /* The kernel's parameters, for all threads. */
 static void print_parameters_kept(const struct csrconv_jit_tiling *tiling,
                                   struct csrconv_jit_text *text)
@@ -142,14 +136,37 @@ static void print_parameters_kept(const struct csrconv_jit_tiling *tiling,
                       parameter_of(tiling, PARAMETER_IMAGES));
 }
 
+/*
+ * Calls the panel's function, which is one of these. By halves: assemblers make a table of a chain,
+ * in constant memory, and linked functions have been seen to read each other's.
+ */
+static void print_calls(int64_t begin, int64_t end, struct csrconv_jit_text *text)
+{
+    const int64_t middle = begin + (end - begin) / 2;
+    if (end - begin == 1) {
+        csrconv_jit_print(text, "call.uni panel%" PRId64 ", (base);\nret;\n", begin);
+        return;
+    }
+    csrconv_jit_print(text, "setp.ge.u32 p, panel, %" PRId64 ";\n@p bra FROM%" PRId64 ";\n", middle,
+                      middle);
+    print_calls(begin, middle, text);
+    csrconv_jit_print(text, "FROM%" PRId64 ":\n", middle);
+    print_calls(middle, end, text);
+}
+
+void csrconv_jit_ptx_begin(struct csrconv_jit_text *text)
+{
+    csrconv_jit_print(text, ".version 8.0\n.target sm_90\n.address_size 64\n");
+}
+
 void csrconv_jit_ptx_entry(const struct csrconv_shape *shape,
                            const struct csrconv_jit_tiling *tiling, struct csrconv_jit_text *text)
 {
-    const int64_t units = csrconv_jit_units(shape, tiling);
-    print_version(text);
+    const int64_t panels = csrconv_jit_panels(shape, tiling);
+    csrconv_jit_ptx_begin(text);
     csrconv_jit_print(text, ".extern .shared .align 128 .b8 shared[];\n");
-    for (int64_t i = 0; i < units; i++)
-        csrconv_jit_print(text, ".extern .func unit%" PRId64 UNIT_PARAMETERS ";\n", i);
+    for (int64_t i = 0; i < panels; i++)
+        csrconv_jit_print(text, ".extern .func panel%" PRId64 PANEL_PARAMETERS ";\n", i);
     csrconv_jit_print(text,
                       ".visible .entry csrconv_jit(.param .u64 in, .param .u64 out,\n"
                       "    .param .u64 residual, .param .u32 images)\n"
@@ -159,27 +176,8 @@ void csrconv_jit_ptx_entry(const struct csrconv_shape *shape,
                       tiling->threads, tiling->residents);
     print_parameters_kept(tiling, text);
     csrconv_jit_print(text, "mov.u32 panel, %%ctaid.y;\n");
-    for (int64_t i = units - 1; i > 0; i--)
-        csrconv_jit_print(text, "setp.ge.u32 p, panel, %" PRId64 ";\n@p bra UNIT%" PRId64 ";\n",
-                          i * tiling->unit_panels, i);
-    for (int64_t i = 0; i < units; i++)
-        csrconv_jit_print(
-            text, "UNIT%" PRId64 ":\ncall.uni unit%" PRId64 ", (base, panel);\nret;\n", i, i);
-    csrconv_jit_ptx_end(text);
-}
-
-void csrconv_jit_ptx_unit(const struct csrconv_shape *shape,
-                          const struct csrconv_jit_tiling *tiling, int64_t unit,
-                          struct csrconv_jit_text *text)
-{
-    const int64_t begin = unit * tiling->unit_panels;
-    const int64_t end = csrconv_jit_unit_end(shape, tiling, unit);
-    print_version(text);
-    csrconv_jit_print(text, ".visible .func unit%" PRId64 UNIT_PARAMETERS "\n{\n.reg .pred p;\n",
-                      unit);
-    for (int64_t i = begin + 1; i < end; i++)
-        csrconv_jit_print(text, "setp.eq.u32 p, panel, %" PRId64 ";\n@p bra PANEL%" PRId64 ";\n", i,
-                          i);
+    print_calls(0, panels, text);
+    csrconv_jit_print(text, "}\n");
 }
 
 void csrconv_jit_ptx_panel(const struct csrconv_problem *problem,
@@ -190,7 +188,7 @@ void csrconv_jit_ptx_panel(const struct csrconv_problem *problem,
     const struct printer printer = { problem, &problem->shape, tiling, panel, text };
     const struct printer *p = &printer;
     const int64_t ahead = csrconv_jit_ahead(tiling);
-    say("PANEL%" PRId64 ":\n{\n", number);
+    say(".visible .func panel%" PRId64 PANEL_PARAMETERS "\n{\n", number);
     print_registers(p);
     csrconv_jit_print_output(p);
     csrconv_jit_print_place(p);
@@ -204,9 +202,4 @@ void csrconv_jit_ptx_panel(const struct csrconv_problem *problem,
         print_stage(p, stage);
     csrconv_jit_print_stores(p);
     say("exit;\n}\n");
-}
-
-void csrconv_jit_ptx_end(struct csrconv_jit_text *text)
-{
-    csrconv_jit_print(text, "}\n");
 }

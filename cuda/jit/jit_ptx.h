@@ -6,10 +6,10 @@
  * of tiling->threads threads and a grid of csrconv_jit_blocks x panels. residual is read if the
  * epilogue has one. Pointers need be aligned to 4 bytes only.
  *
- * The kernel's entry is a text of its own that calls the functions of units, which are a text each:
- * an assembler works through one text alone, in time that grows faster than the text does. All that
- * a unit gets is where shared memory begins and the number of the panel; the entry puts the
- * kernel's parameters into shared memory, since registers would hold them through all the code.
+ * The kernel's entry is a text of its own that calls the panel's function. Functions are in texts of
+ * a few, units: an assembler works through one text alone, in time that grows faster than the text
+ * does. All that a function gets is where shared memory begins; the entry puts the kernel's
+ * parameters there, since registers would hold them through all the code.
  */
 #ifndef CSRCONV_JIT_PTX_H
 #define CSRCONV_JIT_PTX_H
@@ -20,16 +20,12 @@
 void csrconv_jit_ptx_entry(const struct csrconv_shape *shape,
                            const struct csrconv_jit_tiling *tiling, struct csrconv_jit_text *text);
 
-/* The head of a unit; its panels follow, each by csrconv_jit_ptx_panel, and the end. */
-void csrconv_jit_ptx_unit(const struct csrconv_shape *shape,
-                          const struct csrconv_jit_tiling *tiling, int64_t unit,
-                          struct csrconv_jit_text *text);
+/* What a unit begins with; its panels follow. */
+void csrconv_jit_ptx_begin(struct csrconv_jit_text *text);
 
 void csrconv_jit_ptx_panel(const struct csrconv_problem *problem,
                            const struct csrconv_jit_tiling *tiling,
                            const struct csrconv_jit_panel *panel, int64_t number,
                            struct csrconv_jit_text *text);
-
-void csrconv_jit_ptx_end(struct csrconv_jit_text *text);
 
 #endif

@@ -114,12 +114,11 @@ INSTRUCTION(branch)
     t->next = c->operand[0].index;
 }
 
-/* What is called sees its arguments only. */
+/* What is called sees its argument only. */
 INSTRUCTION(call)
 {
     bool is_set[PTX_MOST_REGISTERS] = { false };
-    for (int i = 0; i < 2; i++)
-        is_set[b->program->arguments[i]] = t->is_set[b->program->arguments[i]];
+    is_set[b->program->argument] = t->is_set[b->program->argument];
     memcpy(t->is_set, is_set, (size_t)b->program->registers * sizeof *is_set);
     t->next = c->operand[0].index;
 }

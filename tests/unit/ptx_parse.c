@@ -19,7 +19,7 @@ struct parser {
         int64_t instruction; /* -1: not seen yet */
     } * labels;
     int label_count;
-    int scope, scopes; /* the block that labels are looked for in: 0 is the kernel's own */
+    int scope; /* the body that labels are looked for in; functions' names are in 0 */
 };
 
 static void skip_space(struct parser *p)
@@ -162,8 +162,8 @@ static void take_predicate(struct parser *p, struct ptx_instruction *i)
     i->predicate = register_of(p, word);
 }
 
-/* What a call hands over: the same registers in every text. */
-static const char arguments[] = "(base, panel)";
+/* What a call hands over: the same register in every text. */
+static const char arguments[] = "(base)";
 
 static void take_operands(struct parser *p, struct ptx_instruction *i)
 {
@@ -184,10 +184,6 @@ static void take_operands(struct parser *p, struct ptx_instruction *i)
 static void take_statement(struct parser *p)
 {
     struct ptx_instruction i = { 0 };
-    if (*p->at == '{' || *p->at == '}') { /* blocks within the kernel, none within another */
-        p->scope = *p->at++ == '{' ? ++p->scopes : 0;
-        return;
-    }
     take_predicate(p, &i);
     take_word(p, i.name, sizeof i.name);
     if (*p->at == ':') {
@@ -224,24 +220,34 @@ static int64_t count_statements(const char *text)
     return count;
 }
 
-/* The kernel's entry, or a function that is known by a label of its name. */
+static void take_body(struct parser *p)
+{
+    p->at = strchr(p->at, '{') + 1;
+    p->scope++;
+    for (skip_space(p); *p->at != '}'; skip_space(p))
+        take_statement(p);
+    p->at++;
+}
+
+/* The kernel's entry, or functions that are known by labels of their names. */
 static void take_text(struct parser *p, const char *text)
 {
     static const char begin[] = ".visible .func ";
-    const char *const function = strstr(text, begin);
     char name[32];
-    if (function) {
-        p->at = function + sizeof begin - 1;
-        take_word(p, name, sizeof name);
-        assert_non_null(strstr(p->at, ".noreturn"));
-        label_of(p, name, 0)->instruction = p->program->count;
-    } else {
-        assert_non_null(strstr(text, ".visible .entry csrconv_jit("));
+    p->at = strstr(text, ".visible .entry csrconv_jit(");
+    if (p->at) {
         p->program->entry = p->program->count;
+        take_body(p);
+        return;
     }
-    p->at = strchr(text, '{') + 1;
-    for (skip_space(p); p->scope || *p->at != '}'; skip_space(p))
-        take_statement(p);
+    for (p->at = text; (p->at = strstr(p->at, begin));) {
+        p->at += sizeof begin - 1;
+        take_word(p, name, sizeof name);
+        skip_space(p);
+        assert_ptr_equal(strstr(p->at, "(.reg .b32 base)\n.noreturn"), p->at);
+        label_of(p, name, 0)->instruction = p->program->count;
+        take_body(p);
+    }
 }
 
 struct ptx_program *ptx_parse(const char *const *texts, int64_t count)
@@ -253,8 +259,7 @@ struct ptx_program *ptx_parse(const char *const *texts, int64_t count)
     p.program->instructions = calloc((size_t)statements, sizeof *p.program->instructions);
     p.registers = calloc(PTX_MOST_REGISTERS, sizeof *p.registers);
     p.labels = calloc(MOST_LABELS, sizeof *p.labels);
-    p.program->arguments[0] = register_of(&p, "base");
-    p.program->arguments[1] = register_of(&p, "panel");
+    p.program->argument = register_of(&p, "base");
     for (int64_t i = 0; i < count; i++)
         take_text(&p, texts[i]);
     resolve_labels(&p);

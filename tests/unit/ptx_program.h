@@ -38,7 +38,7 @@ struct ptx_program {
     struct ptx_instruction *instructions;
     int64_t count, entry; /* the kernel begins at that one */
     int registers;
-    int arguments[2]; /* registers that keep their values through a call */
+    int argument; /* the register that keeps its value through a call */
 };
 
 /* The number of an instruction's name; fails the test if there is none. */

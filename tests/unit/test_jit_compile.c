@@ -31,7 +31,7 @@ static int64_t number_before(const char *text, const char *what)
     return strtoll(at, NULL, 10);
 }
 
-/* Assembles the last panel, as a unit of its own; returns bytes that spill. */
+/* Assembles the last panel; returns bytes that spill. */
 static int64_t assemble_panel(const struct csrconv_problem *problem,
                               const struct csrconv_jit_tiling *tiling)
 {
@@ -46,10 +46,8 @@ static int64_t assemble_panel(const struct csrconv_problem *problem,
     assert_ok(csrconv_memory_init(&memory, NULL));
     assert_ok(csrconv_jit_deal_make(problem, tiling, &memory, &deal));
     assert_ok(csrconv_jit_panel_make(problem, tiling, &deal, deal.panels - 1, &memory, &panel));
-    csrconv_jit_ptx_unit(&problem->shape, tiling, 0, &text);
-    for (int64_t i = 0; i < csrconv_jit_unit_end(&problem->shape, tiling, 0); i++)
-        csrconv_jit_ptx_panel(problem, tiling, &panel, i, &text);
-    csrconv_jit_ptx_end(&text);
+    csrconv_jit_ptx_begin(&text);
+    csrconv_jit_ptx_panel(problem, tiling, &panel, deal.panels - 1, &text);
     assert_ok(csrconv_jit_assemble(&text, CAPABILITY, registers, &memory, &code, &log));
     assert_true(is_cubin(code.bytes, code.size));
     spilled = number_before(log, " bytes spill stores");
@@ -118,6 +116,17 @@ static void sums_stay_in_registers(void **state)
     csrconv_weights_destroy(&weights);
 }
 
+static bool contains(const void *code, int64_t bytes, const char *word)
+{
+    const char *at = code;
+    const size_t length = strlen(word);
+    for (int64_t i = 0; i + (int64_t)length <= bytes; i++)
+        if (memcmp(at + i, word, length) == 0)
+            return true;
+    return false;
+}
+
+/* Without a table of branches, which linked functions have been seen to read wrongly. */
 static void units_are_linked(void **state)
 {
     csrconv_geometry g = geometry_of(8, 7, 7, 300, 1, 1);
@@ -130,10 +139,12 @@ static void units_are_linked(void **state)
     assert_ok(csrconv_shape_init(&problem.shape, &g));
     assert_ok(csrconv_memory_init(&memory, NULL));
     assert_ok(csrconv_jit_tiling_choose(&problem, &machine, &tiling));
-    tiling.unit_panels = 1;
-    assert_true(csrconv_jit_units(&problem.shape, &tiling) > 1);
+    tiling.unit_panels = tiling.panels / 2;
+    assert_true(tiling.unit_panels > 4);
     assert_ok(csrconv_jit_build(&problem, &tiling, CAPABILITY, &memory, &image));
     assert_true(is_cubin(image->code, (size_t)image->code_bytes));
+    assert_true(contains(image->code, image->code_bytes, "csrconv_jit"));
+    assert_false(contains(image->code, image->code_bytes, ".nv.constant2"));
     csrconv_release(&memory, image);
     assert_fails(csrconv_jit_build(&problem, &tiling, 10, &memory, &image), CSRCONV_INTERNAL,
                  "sm_10");

@@ -74,11 +74,10 @@ static struct ptx_program *print_all(const struct trial *t, struct csrconv_memor
         if (i == units) {
             csrconv_jit_ptx_entry(shape, &t->tiling, &texts[i]);
         } else {
-            csrconv_jit_ptx_unit(shape, &t->tiling, i, &texts[i]);
+            csrconv_jit_ptx_begin(&texts[i]);
             for (int64_t panel = i * t->tiling.unit_panels;
                  panel < csrconv_jit_unit_end(shape, &t->tiling, i); panel++)
                 print_panel(t, &deal, panel, &texts[i], counts);
-            csrconv_jit_ptx_end(&texts[i]);
         }
         assert_ok(texts[i].status);
         characters[i] = texts[i].characters;
