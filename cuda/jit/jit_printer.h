@@ -18,6 +18,7 @@ struct printer {
     const struct csrconv_shape *shape;
     const struct csrconv_jit_tiling *tiling;
     const struct csrconv_jit_panel *panel;
+    int64_t number; /* the panel's */
     struct csrconv_jit_text *text;
 };
 

@@ -185,7 +185,7 @@ void csrconv_jit_ptx_panel(const struct csrconv_problem *problem,
                            const struct csrconv_jit_panel *panel, int64_t number,
                            struct csrconv_jit_text *text)
 {
-    const struct printer printer = { problem, &problem->shape, tiling, panel, text };
+    const struct printer printer = { problem, &problem->shape, tiling, panel, number, text };
     const struct printer *p = &printer;
     const int64_t ahead = csrconv_jit_ahead(tiling);
     say(".visible .func panel%" PRId64 PANEL_PARAMETERS "\n{\n", number);

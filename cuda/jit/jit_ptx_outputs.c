@@ -64,10 +64,23 @@ static void print_tile_output(const struct printer *p)
         p->shape->out_w - 1);
 }
 
+/*
+ * Two multiprocessors that share code take neighbouring blocks, which are best of one panel. Where
+ * blocks are odd in number, the last of a panel is next to the last of another: those have less to
+ * do.
+ */
+static void print_block(const struct printer *p)
+{
+    say("mov.u32 block, %%ctaid.x;\n");
+    if (p->number % 2)
+        say("mov.u32 t, %%nctaid.x;\nsub.u32 block, t, block;\nsub.u32 block, block, 1;\n");
+}
+
 /* Which output is the thread's; again before it is stored, since registers are few between. */
 void csrconv_jit_print_output(const struct printer *p)
 {
-    say("mov.u32 thread, %%tid.x;\nmov.u32 block, %%ctaid.x;\n");
+    say("mov.u32 thread, %%tid.x;\n");
+    print_block(p);
     if (p->tiling->is_flat)
         print_flat_output(p);
     else

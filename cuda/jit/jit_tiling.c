@@ -103,8 +103,8 @@ static bool fit_stages(const struct search *s, struct csrconv_jit_tiling *t)
         return false;
     set_pitches(shape, t);
     t->table_bytes = copies.count * table_entry;
-    t->header_bytes =
-        csrconv_round_up(t->table_bytes + t->ring * CSRCONV_JIT_BARRIER_BYTES + parameters, WARP * word);
+    t->header_bytes = csrconv_round_up(
+        t->table_bytes + t->ring * CSRCONV_JIT_BARRIER_BYTES + parameters, WARP * word);
     t->shared_bytes = t->header_bytes + t->ring * t->stage_words * word;
     return t->shared_bytes <= csrconv_smaller(share, s->machine->block_shared);
 }

@@ -16,6 +16,8 @@ static uint64_t read(const struct block *b, const struct thread *t, const struct
         return (uint64_t)t->id;
     case PTX_BLOCK:
         return (uint64_t)(b->number % b->launch->blocks);
+    case PTX_BLOCKS:
+        return (uint64_t)b->launch->blocks;
     case PTX_PANEL:
         return (uint64_t)(b->number / b->launch->blocks);
     case PTX_SHARED:
