@@ -174,6 +174,8 @@ void csrconv_jit_ptx_entry(const struct csrconv_shape *shape,
                       ".reg .b32 base, panel, t;\n.reg .b64 pointer;\n.reg .pred p;\n"
                       "mov.u32 base, shared;\n",
                       tiling->threads, tiling->residents);
+    /* Let the next kernel begin, as far as it does not wait for this one. */
+    csrconv_jit_print(text, "griddepcontrol.launch_dependents;\n");
     print_parameters_kept(tiling, text);
     csrconv_jit_print(text, "mov.u32 panel, %%ctaid.y;\n");
     print_calls(0, panels, text);
@@ -195,6 +197,8 @@ void csrconv_jit_ptx_panel(const struct csrconv_problem *problem,
     csrconv_jit_print_masks(p);
     csrconv_jit_print_table(p);
     csrconv_jit_print_barriers(p);
+    /* Until the kernels before are done, of which all but tensors is independent. */
+    say("griddepcontrol.wait;\n");
     for (int64_t stage = 0; stage < ahead; stage++)
         csrconv_jit_print_copies(p, stage);
     print_sums_cleared(p);

@@ -13,6 +13,7 @@ enum {
 struct thread {
     int64_t next; /* instruction */
     bool is_waiting, is_done;
+    bool may_go_on; /* what the kernels before it stored is there, and they read no more */
     int64_t id;
     uint64_t *value;
     bool *is_set;

@@ -183,8 +183,16 @@ INSTRUCTION(store_shared_64)
     memcpy(ptx_shared_at(b, IN(0), sizeof x), &x, sizeof x);
 }
 
+INSTRUCTION(wait_for_kernels)
+{
+    (void)b;
+    (void)c;
+    t->may_go_on = true;
+}
+
 INSTRUCTION(load_global)
 {
+    assert_true(t->may_go_on);
     OUT(as_bits(*ptx_float_at(&b->launch->residual, IN(1))));
 }
 
@@ -192,6 +200,7 @@ INSTRUCTION(load_global)
 INSTRUCTION(store_global)
 {
     float *to = ptx_float_at(&b->launch->out, IN(0));
+    assert_true(t->may_go_on);
     assert_true(isnan(*to));
     *to = as_float(IN(1));
 }
@@ -234,6 +243,7 @@ INSTRUCTION(copy_bulk)
 {
     const int64_t bytes = LOW(2);
     const uint64_t from = IN(1);
+    assert_true(t->may_go_on);
     assert_true(bytes > 0 && bytes % 16 == 0 && from % 16 == 0 && LOW(0) % 16 == 0);
     ptx_begin_copy(b, &(struct copy){ .from = ptx_input_at(b, from, bytes),
                                       .to = (int64_t)LOW(0),
@@ -244,6 +254,7 @@ INSTRUCTION(copy_bulk)
 
 INSTRUCTION(copy_word)
 {
+    assert_true(t->may_go_on);
     assert_int_equal(IN(2), 4);
     ptx_begin_copy(b, &(struct copy){ .from = ptx_input_at(b, IN(1), 4),
                                       .to = (int64_t)LOW(0),
@@ -308,6 +319,8 @@ static const struct {
     { "ret", come_back },
     { "exit", leave },
     { "bar.sync", wait_for_all },
+    { "griddepcontrol.launch_dependents", nothing },
+    { "griddepcontrol.wait", wait_for_kernels },
     { "fence.mbarrier_init.release.cluster", nothing },
     { "fence.proxy.async", nothing },
     { "createpolicy.fractional.L2::evict_first.b64", set_policy },
