@@ -6,9 +6,9 @@
  * of tiling->threads threads and a grid of csrconv_jit_blocks x panels. residual is read if the
  * epilogue has one. Pointers need be aligned to 4 bytes only.
  *
- * The kernel's entry is a text of its own that calls the panel's function. Functions are in texts of
- * a few, units: an assembler works through one text alone, in time that grows faster than the text
- * does. All that a function gets is where shared memory begins; the entry puts the kernel's
+ * The kernel's entry is a text of its own that calls the panel's function. Functions are in texts
+ * of a few, units: an assembler works through one text alone, in time that grows faster than the
+ * text does. All that a function gets is where shared memory begins; the entry puts the kernel's
  * parameters there, since registers would hold them through all the code.
  */
 #ifndef CSRCONV_JIT_PTX_H
