@@ -8,7 +8,6 @@ Leaves in FOLDER winner-map.csv, the rows of csrconv bench, and winner-map.svg. 
 zeros make no difference, are measured at the first sparsity alone. --draw draws the CSV in FOLDER again.
 """
 import argparse
-import csv
 import html
 import os
 import pathlib
@@ -139,8 +138,7 @@ def main():
     if not options.draw:
         options.folder.mkdir(parents=True, exist_ok=True)
         bench_rows.write(path, measure(options))
-    with open(path, newline="") as file:
-        drawn = draw(list(csv.DictReader(file)))
+    drawn = draw(bench_rows.read(path))
     temporary = options.folder / "winner-map.svg.tmp"
     temporary.write_text(drawn)
     os.replace(temporary, options.folder / "winner-map.svg")
