@@ -134,17 +134,28 @@ static void consider_stages(struct search *s, struct csrconv_jit_tiling *t)
     }
 }
 
-/* Panels of equal size, from the fewest that registers allow to four times as many. */
+/* Four times as many as registers want; and where outputs are few, one for each multiprocessor. */
+static int64_t most_panels(const struct search *s, const struct csrconv_jit_tiling *t,
+                           int64_t fewest)
+{
+    const int64_t tiles = t->blocks * s->problem->shape.g.groups;
+    const int64_t most =
+        csrconv_larger(4 * fewest, csrconv_ceil_divide(s->machine->processors, tiles));
+    return csrconv_smaller(s->problem->shape.group_filters, most);
+}
+
+/* Panels of equal size, from the fewest that registers allow. */
 static void consider_panels(struct search *s, struct csrconv_jit_tiling *t)
 {
     const int64_t filters = s->problem->shape.group_filters;
     const int64_t registers = csrconv_jit_registers(t->threads / WARP * t->residents);
     const int64_t most = registers - s->other_registers;
-    int64_t fewest, last = 0;
+    int64_t fewest, last = 0, end;
     if (most < 1)
         return;
     fewest = csrconv_ceil_divide(filters, most);
-    for (int64_t panels = fewest; panels <= csrconv_smaller(filters, 4 * fewest); panels++) {
+    end = most_panels(s, t, fewest);
+    for (int64_t panels = fewest; panels <= end; panels++) {
         t->filters = csrconv_ceil_divide(filters, panels);
         if (t->filters == last)
             continue;
