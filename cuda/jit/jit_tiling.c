@@ -61,7 +61,7 @@ struct csrconv_jit_source csrconv_jit_source_of(const struct csrconv_shape *shap
 int64_t csrconv_jit_blocks(const struct csrconv_shape *shape,
                            const struct csrconv_jit_tiling *tiling, int64_t n)
 {
-    return tiling->is_flat ? csrconv_ceil_divide(n * shape->out_plane, tiling->span)
+    return tiling->is_flat ? csrconv_ceil_divide(n * csrconv_jit_image_lanes(shape), tiling->span)
                            : n * tiling->row_tiles * tiling->column_tiles;
 }
 
@@ -70,7 +70,7 @@ int64_t csrconv_jit_launch_images(const struct csrconv_shape *shape,
                                   const struct csrconv_jit_tiling *tiling)
 {
     const int64_t of_an_image =
-        tiling->is_flat ? shape->out_plane : tiling->row_tiles * tiling->column_tiles;
+        tiling->is_flat ? csrconv_jit_image_lanes(shape) : tiling->row_tiles * tiling->column_tiles;
     return (INT32_MAX - CSRCONV_JIT_MOST_THREADS) / of_an_image;
 }
 
@@ -78,6 +78,12 @@ int64_t csrconv_jit_launch_images(const struct csrconv_shape *shape,
 static int64_t pitch_of(int64_t words, int64_t distance)
 {
     return words + (distance - words % 4 + 4) % 4;
+}
+
+/* The next multiple of 4 words by which lanes of the next image read the banks that are left. */
+static int64_t in_step(int64_t words, int64_t lanes)
+{
+    return words + (lanes - words % WARP + WARP) % WARP / 4 * 4;
 }
 
 static void set_pitches(const struct csrconv_shape *shape, struct csrconv_jit_tiling *t)
@@ -89,6 +95,8 @@ static void set_pitches(const struct csrconv_shape *shape, struct csrconv_jit_ti
                            ? shape->plane
                            : pitch_of(t->stage_rows * t->row_pitch + ends, shape->plane % 4);
     t->slot_pitch = csrconv_round_up(t->stage_channels * t->channel_pitch + shifts, 4);
+    if (t->is_flat && t->slots > 1 && csrconv_jit_is_in_place(shape))
+        t->slot_pitch = in_step(t->slot_pitch, csrconv_jit_image_lanes(shape));
     t->stage_words = csrconv_round_up(t->slots * t->slot_pitch, WARP);
 }
 
@@ -178,7 +186,7 @@ static void consider_residents(struct search *s, struct csrconv_jit_tiling *t)
 static void consider_flat(struct search *s, int64_t threads)
 {
     const struct csrconv_shape *shape = &s->problem->shape;
-    const int64_t plane = shape->out_plane, whole = threads / plane * plane;
+    const int64_t lanes = csrconv_jit_image_lanes(shape), whole = threads / lanes * lanes;
     struct csrconv_jit_tiling t = { .threads = threads,
                                     .is_flat = true,
                                     .row_tiles = 1,
@@ -189,12 +197,12 @@ static void consider_flat(struct search *s, int64_t threads)
         return;
     if (whole > threads - WARP) {
         t.span = whole;
-        t.slots = csrconv_smaller(whole / plane, shape->g.batch);
+        t.slots = csrconv_smaller(whole / lanes, shape->g.batch);
         consider_residents(s, &t);
     }
     if (whole != threads) {
         t.span = threads;
-        t.slots = csrconv_smaller((threads + plane - 2) / plane + 1, shape->g.batch);
+        t.slots = csrconv_smaller((threads + lanes - 2) / lanes + 1, shape->g.batch);
         consider_residents(s, &t);
     }
 }

@@ -89,6 +89,24 @@ static inline int64_t csrconv_jit_channels_of(const struct csrconv_shape *shape,
     return left < tiling->stage_channels ? left : tiling->stage_channels;
 }
 
+/* Whether an output lies where its window's middle does, so that neighbours read neighbours. */
+static inline bool csrconv_jit_is_in_place(const struct csrconv_shape *shape)
+{
+    return shape->out_h == shape->g.height && shape->out_w == shape->g.width &&
+           shape->g.stride_h == 1 && shape->g.stride_w == 1;
+}
+
+/*
+ * Consecutive outputs: threads from an image's first to the next one's. Up to three are idle, where
+ * that is a small part: distances of images are whole 16 bytes, and warps that reach into the next
+ * image are to read every bank once.
+ */
+static inline int64_t csrconv_jit_image_lanes(const struct csrconv_shape *shape)
+{
+    const int64_t plane = shape->out_plane, idle = (4 - plane % 4) % 4;
+    return csrconv_jit_is_in_place(shape) && 16 * idle <= plane ? plane + idle : plane;
+}
+
 /* Stages that are on their way before the first is worked on. */
 static inline int64_t csrconv_jit_ahead(const struct csrconv_jit_tiling *tiling)
 {
