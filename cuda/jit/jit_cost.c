@@ -5,21 +5,19 @@
 
 #include <math.h>
 
-/* Of an H200; docs/performance-notes-gpu.md says how they were found. */
+/* Of an H200, fitted to the published layers; docs/performance-notes-gpu.md says how well. */
 static const double instruction_bytes = 16;
-static const double stream_bytes = 2.6;      /* of code, in a clock, by one block alone */
-static const double two_stream_bytes = 3.8;  /* by two blocks together */
-static const double issue_share = 0.82;      /* of the four schedulers */
+static const double stream_bytes = 2.83;     /* of code, in a clock, by one block alone */
+static const double two_stream_bytes = 3.51; /* by two blocks together */
+static const double issue_share = 0.81;      /* of the four schedulers */
 static const double stage_instructions = 20; /* waits, and what brings another stage */
-static const double stage_clocks = 150;      /* until all warps are in step again */
-static const double first_clocks = 1000; /* a block's beginning, until its first copies are there */
+static const double stage_clocks = 440;      /* until all warps are in step and under way again */
 static const double group_instructions = 8;  /* predicates of a group of positions */
 static const double filter_instructions = 5; /* sums cleared, finished and stored */
 static const double block_instructions = 200;
-static const double staging_share = 0.05; /* of the time of copies that nothing hides */
-static const double stage_bytes = 21;     /* copied in a clock, when all multiprocessors do */
-static const double launch_us = 2.5;
-static const double dram_bytes_per_us = 4.0e6;
+static const double staged_bytes = 53;       /* copied in a clock, at most */
+static const double shared_out_bytes = 15.9; /* when all multiprocessors copy */
+static const double stored_bytes = 16.7;     /* in a clock */
 
 void csrconv_jit_work_init(const struct csrconv_problem *problem, struct csrconv_jit_work *work)
 {
@@ -64,30 +62,38 @@ static double code_clocks(const struct csrconv_jit_work *w, const struct csrconv
     const double stream = instructions * instruction_bytes * residents /
                           (residents > 1.0 ? two_stream_bytes : stream_bytes);
     const double issue = instructions * warps / (4.0 * issue_share);
-    return fmax(stream, fmax(issue, loads * warps * conflicts(w->shape))) +
-           (double)t->stages * stage_clocks;
+    return fmax(stream, fmax(issue, loads * warps * conflicts(w->shape)));
 }
 
-/* Bytes that a block stages, in so many of its stages. */
-static double staged_bytes(const struct csrconv_jit_tiling *t, int64_t stages)
+/* Clocks to copy a stage of the resident blocks, when so many multiprocessors have some. */
+static double stage_copy_clocks(const struct csrconv_jit_tiling *t, double busy_share)
 {
-    return (double)t->slots * (double)stages * (double)t->stage_channels *
-           (double)t->channel_pitch * sizeof(float);
+    const double bytes = (double)t->slots * (double)t->stage_channels * (double)t->channel_pitch *
+                         (double)t->residents * sizeof(float);
+    return bytes / fmin(staged_bytes, shared_out_bytes / busy_share);
 }
 
+static double store_clocks(const struct csrconv_jit_tiling *t)
+{
+    return (double)t->filters * (double)t->threads * (double)t->residents * sizeof(float) /
+           stored_bytes;
+}
+
+/*
+ * The first stage is waited for, the others come while there is code to run. Where blocks share a
+ * multiprocessor, one's first stage and last stores are hidden by the other.
+ */
 double csrconv_jit_cost_us(const struct csrconv_jit_work *work,
                            const struct csrconv_block_machine *machine,
                            const struct csrconv_jit_tiling *tiling)
 {
-    const struct csrconv_shape *shape = work->shape;
-    const double residents = (double)tiling->residents;
-    const double panels = (double)(tiling->panels * shape->g.groups);
-    const double waves =
-        ceil((double)tiling->blocks * panels / ((double)machine->processors * residents));
-    const double staging = staged_bytes(tiling, tiling->stages) * residents / stage_bytes;
-    const double first = staged_bytes(tiling, 1) * residents / stage_bytes;
-    const double clocks =
-        first_clocks + first + fmax(staging, code_clocks(work, tiling) + staging_share * staging);
-    const double stored = (double)shape->g.batch * (double)shape->out_image * sizeof(float);
-    return launch_us + waves * clocks / (machine->clock_ghz * 1e3) + stored / dram_bytes_per_us;
+    const double places = (double)machine->processors * (double)tiling->residents;
+    const double blocks = (double)tiling->blocks * (double)(tiling->panels * work->shape->g.groups);
+    const double waves = ceil(blocks / places), stages = (double)tiling->stages;
+    const double copy = stage_copy_clocks(tiling, fmin(1.0, blocks / places));
+    const double stage = code_clocks(work, tiling) / stages + stage_clocks;
+    const double ends = copy + store_clocks(tiling);
+    const double middle = stage + (stages - 1.0) * fmax(stage, copy);
+    const double seen_ends = tiling->residents > 1 ? 1.0 : waves;
+    return (seen_ends * ends + waves * middle) / (machine->clock_ghz * 1e3);
 }

@@ -131,7 +131,7 @@ static void consider_stages(struct search *s, struct csrconv_jit_tiling *t)
     const struct csrconv_shape *shape = &s->problem->shape;
     for (int64_t channels = 1; channels < 2 * shape->group_channels; channels *= 2) {
         t->stage_channels = csrconv_smaller(channels, shape->group_channels);
-        for (t->ring = 1; t->ring <= MOST_RING; t->ring++) {
+        for (t->ring = MOST_RING; t->ring >= 1; t->ring--) { /* rather more, if it is the same */
             if (!fit_stages(s, t))
                 continue;
             t->unit_panels = unit_panels(s, t);
