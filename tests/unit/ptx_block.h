@@ -13,6 +13,7 @@ enum {
 struct thread {
     int64_t next; /* instruction */
     bool is_waiting, is_done;
+    bool is_trying; /* for what has not come yet: others' turn */
     int64_t id;
     uint64_t *value;
     bool *is_set;
@@ -63,7 +64,9 @@ void ptx_begin_copy(struct block *b, const struct copy *copy);
 /* All that a barrier waits for comes to pass. */
 void ptx_end_copies(struct block *b, int barrier);
 
-/* Runs one instruction; false: it has to be tried again. */
-bool ptx_step(struct block *b, struct thread *t, const struct ptx_instruction *c);
+struct ptx_opcode {
+    const char *name;
+    void (*run)(struct block *b, struct thread *t, const struct ptx_instruction *c);
+};
 
 #endif

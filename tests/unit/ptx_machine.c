@@ -8,15 +8,15 @@
 /* Until the thread waits or is done; a barrier that is not complete is tried again later. */
 static void run_thread(struct block *b, struct thread *t)
 {
-    while (!t->is_done && !t->is_waiting) {
+    t->is_trying = false;
+    while (!t->is_done && !t->is_waiting && !t->is_trying) {
         const struct ptx_instruction *c = &b->program->instructions[t->next++];
         if (c->predicate >= 0) {
             assert_true(t->is_set[c->predicate]);
             if ((t->value[c->predicate] != 0) == c->is_negated)
                 continue;
         }
-        if (!ptx_step(b, t, c))
-            return;
+        c->opcode->run(b, t, c);
     }
 }
 

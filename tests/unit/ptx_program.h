@@ -27,7 +27,7 @@ struct ptx_operand {
 
 struct ptx_instruction {
     char name[PTX_NAME];
-    int opcode;    /* ptx_instructions.c's */
+    const struct ptx_opcode *opcode;
     int predicate; /* register; -1: always */
     bool is_negated;
     int operands;
@@ -41,7 +41,7 @@ struct ptx_program {
     int argument; /* the register that keeps its value through a call */
 };
 
-/* The number of an instruction's name; fails the test if there is none. */
-int ptx_opcode(const char *name);
+/* What instructions of that name do; fails the test if there is none. */
+const struct ptx_opcode *ptx_opcode(const char *name);
 
 #endif
