@@ -7,7 +7,9 @@
 
 enum {
     MOST_BARRIERS = 16,
-    PTX_BASE = 1024 /* where shared memory begins: not at 0, as on a GPU */
+    PTX_BASE = 1024,      /* where shared memory begins: not at 0, as on a GPU */
+    PTX_WINDOW = 1 << 24, /* and that of a cluster's block: so much further on for each rank */
+    PTX_MOST_CLUSTER = 8
 };
 
 struct thread {
@@ -15,13 +17,17 @@ struct thread {
     bool is_waiting, is_done;
     bool is_trying; /* for what has not come yet: others' turn */
     int64_t id;
+    int64_t phase;      /* of the cluster's barrier, when the thread arrived there */
+    bool has_arrived;   /* there, and does not know yet whether all have */
+    bool knows_cluster; /* that all its blocks have begun */
     uint64_t *value;
     bool *is_set;
 };
 
-/* A copy that has begun. */
+/* A copy that has begun; from a block of the cluster, it brings what it copies. */
 struct copy {
-    const void *from;
+    const void *from; /* NULL: words */
+    uint32_t words[4];
     int64_t to, bytes; /* 0 bytes: an arrival, once the thread's copies before it are done */
     int64_t thread;    /* -1: in bulk */
     int barrier;       /* -1: of words, not known yet */
@@ -36,13 +42,20 @@ struct barrier {
 struct block {
     const struct ptx_program *program;
     const struct ptx_launch *launch;
-    int64_t number;
+    struct cluster *cluster;
+    int64_t number, panel, rank; /* its place in the grid, the last also in its cluster */
     struct thread *threads;
     char *shared;
     struct barrier barriers[MOST_BARRIERS];
     int barrier_count;
     struct copy *copies;
     int64_t copy_count;
+};
+
+/* Blocks that run side by side, and the barrier of all their threads. */
+struct cluster {
+    struct block blocks[PTX_MOST_CLUSTER];
+    int64_t arrived, phase;
 };
 
 /* Shared memory at an address, of which so many bytes, aligned to as many, must be there. */

@@ -12,9 +12,11 @@ uint64_t ptx_read(const struct block *b, const struct thread *t, const struct pt
     case PTX_THREAD:
         return (uint64_t)t->id;
     case PTX_BLOCK:
-        return (uint64_t)(b->number % b->launch->blocks);
+        return (uint64_t)b->number;
     case PTX_PANEL:
-        return (uint64_t)(b->number / b->launch->blocks);
+        return (uint64_t)b->panel;
+    case PTX_CHUNK:
+        return (uint64_t)b->rank;
     case PTX_SHARED:
         return PTX_BASE;
     default:
@@ -125,6 +127,7 @@ INSTRUCTION(leave)
 {
     (void)b;
     (void)c;
+    assert_false(t->has_arrived);
     t->is_done = true;
 }
 
@@ -142,6 +145,14 @@ INSTRUCTION(load_shared)
     uint32_t x;
     memcpy(&x, ptx_shared_at(b, IN(1), sizeof x), sizeof x);
     OUT(x);
+}
+
+INSTRUCTION(load_shared_quad)
+{
+    uint32_t x[4];
+    memcpy(x, ptx_shared_at(b, IN(4), sizeof x), sizeof x);
+    for (int i = 0; i < 4; i++)
+        ptx_write(t, &c->operand[i], x[i]);
 }
 
 INSTRUCTION(load_shared_64)
@@ -226,6 +237,7 @@ static const struct ptx_opcode plain_opcodes[] = {
     { "ld.shared.f32", load_shared },
     { "ld.shared.u32", load_shared },
     { "ld.shared.u64", load_shared_64 },
+    { "ld.shared.v4.f32", load_shared_quad },
     { "st.shared.u32", store_shared },
     { "st.shared.u64", store_shared_64 },
     { "ld.global.f32", load_global },

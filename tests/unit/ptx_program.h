@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PTX_NAME = 96, PTX_OPERANDS = 5, PTX_MOST_REGISTERS = 4096 };
+enum { PTX_NAME = 96, PTX_OPERANDS = 6, PTX_MOST_REGISTERS = 4096 };
 
 enum ptx_kind {
     PTX_REGISTER,
@@ -13,6 +13,7 @@ enum ptx_kind {
     PTX_THREAD,
     PTX_BLOCK, /* in the panel */
     PTX_PANEL,
+    PTX_CHUNK,
     PTX_SHARED,
     PTX_PARAMETER,
     PTX_LABEL

@@ -75,6 +75,63 @@ INSTRUCTION(arrive_after_words)
     ptx_begin_copy(b, &(struct copy){ .thread = t->id, .barrier = barrier });
 }
 
+INSTRUCTION(cluster_arrive)
+{
+    struct cluster *cluster = b->cluster;
+    (void)c;
+    assert_false(t->has_arrived);
+    t->has_arrived = true;
+    t->phase = cluster->phase;
+    if (++cluster->arrived == b->launch->chunks * b->launch->threads) {
+        cluster->arrived = 0;
+        cluster->phase++;
+    }
+}
+
+INSTRUCTION(cluster_wait)
+{
+    assert_true(t->has_arrived);
+    t->is_trying = t->phase == b->cluster->phase;
+    if (t->is_trying)
+        t->next = c - b->program->instructions;
+    else
+        t->knows_cluster = true;
+    t->has_arrived = t->is_trying;
+}
+
+INSTRUCTION(map_address)
+{
+    const uint32_t rank = LOW(2);
+    assert_true(rank < b->launch->chunks && LOW(1) < PTX_WINDOW);
+    OUT(LOW(1) + (rank + 1) * PTX_WINDOW);
+}
+
+/* Words for another block's shared memory, the last operand its barrier that counts them. */
+static void give(struct block *b, struct thread *t, const struct ptx_instruction *c, int count)
+{
+    const uint32_t to = LOW(0), barrier = LOW(count + 1);
+    struct copy copy = { .to = to % PTX_WINDOW, .bytes = count * 4, .thread = -1 };
+    struct block *taker = &b->cluster->blocks[to / PTX_WINDOW - 1];
+    assert_true(to >= PTX_WINDOW && barrier / PTX_WINDOW == to / PTX_WINDOW);
+    assert_true(t->knows_cluster);
+    for (int64_t i = 0; i < b->launch->threads; i++)
+        assert_false(taker->threads[i].is_done);
+    for (int i = 0; i < count; i++)
+        copy.words[i] = LOW(i + 1);
+    copy.barrier = (int)(ptx_barrier_at(taker, barrier % PTX_WINDOW) - taker->barriers);
+    ptx_begin_copy(taker, &copy);
+}
+
+INSTRUCTION(give_word)
+{
+    give(b, t, c, 1);
+}
+
+INSTRUCTION(give_quad)
+{
+    give(b, t, c, 4);
+}
+
 const struct ptx_opcode ptx_waiting_opcodes[] = {
     { "bar.sync", wait_for_all },
     { "mbarrier.init.shared.b64", barrier_init },
@@ -86,6 +143,11 @@ const struct ptx_opcode ptx_waiting_opcodes[] = {
     { "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint",
       copy_bulk },
     { "cp.async.ca.shared.global", copy_word },
+    { "barrier.cluster.arrive.relaxed.aligned", cluster_arrive },
+    { "barrier.cluster.wait.aligned", cluster_wait },
+    { "mapa.shared::cluster.u32", map_address },
+    { "st.async.shared::cluster.mbarrier::complete_tx::bytes.f32", give_word },
+    { "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32", give_quad },
     { "cp.async.mbarrier.arrive.noinc.shared.b64", arrive_after_words },
 };
 

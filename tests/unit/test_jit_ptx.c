@@ -117,6 +117,7 @@ static void run_kernel(struct trial *t)
         .images = (uint32_t)t->images,
         .blocks = csrconv_jit_blocks(shape, &t->tiling, t->images),
         .panels = csrconv_jit_panels(shape, &t->tiling),
+        .chunks = 1,
         .threads = t->tiling.threads,
         .shared_bytes = t->tiling.shared_bytes
     };
