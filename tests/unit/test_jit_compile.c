@@ -31,29 +31,30 @@ static int64_t number_before(const char *text, const char *what)
     return strtoll(at, NULL, 10);
 }
 
-/* Assembles the last panel; returns bytes that spill. */
-static int64_t assemble_panel(const struct csrconv_problem *problem,
-                              const struct csrconv_jit_tiling *tiling)
+/* Assembles the last part; returns bytes that spill. */
+static int64_t assemble_part(const struct csrconv_problem *problem,
+                             const struct csrconv_jit_tiling *tiling)
 {
     const int64_t registers = csrconv_jit_registers(tiling->threads / 32 * tiling->residents);
+    const int64_t last = csrconv_jit_parts(&problem->shape, tiling) - 1;
     struct csrconv_memory memory;
     struct csrconv_jit_text text = { .memory = &memory };
     struct csrconv_jit_deal deal;
-    struct csrconv_jit_panel panel;
+    struct csrconv_jit_part part;
     struct csrconv_jit_code code;
     char *log = NULL;
     int64_t spilled;
     assert_ok(csrconv_memory_init(&memory, NULL));
     assert_ok(csrconv_jit_deal_make(problem, tiling, &memory, &deal));
-    assert_ok(csrconv_jit_panel_make(problem, tiling, &deal, deal.panels - 1, &memory, &panel));
+    assert_ok(csrconv_jit_part_make(problem, tiling, &deal, last, &memory, &part));
     csrconv_jit_ptx_begin(&text);
-    csrconv_jit_ptx_panel(problem, tiling, &panel, deal.panels - 1, &text);
+    csrconv_jit_ptx_part(problem, tiling, &part, &text);
     assert_ok(csrconv_jit_assemble(&text, CAPABILITY, registers, &memory, &code, &log));
     assert_true(is_cubin(code.bytes, code.size));
     spilled = number_before(log, " bytes spill stores");
     csrconv_release(&memory, log);
     csrconv_release(&memory, code.bytes);
-    csrconv_jit_panel_free(&memory, &panel);
+    csrconv_jit_part_free(&memory, &part);
     csrconv_jit_deal_free(&memory, &deal);
     csrconv_jit_text_free(&text);
     return spilled;
@@ -77,7 +78,7 @@ static void every_tiling_is_assembled(void **state)
                                 (csrconv_activation)random_below(&random, 3), -1.0F, 6.0F };
         problem.without.eviction = random_below(&random, 4) == 0;
         if (!csrconv_jit_tiling_choose(&problem, &machine, &tiling))
-            assemble_panel(&problem, &tiling);
+            assemble_part(&problem, &tiling);
         test_free(bias);
         csrconv_weights_destroy(&weights);
     }
@@ -112,7 +113,7 @@ static void sums_stay_in_registers(void **state)
     problem.weights = weights;
     assert_ok(csrconv_shape_init(&problem.shape, &g));
     assert_ok(csrconv_jit_tiling_choose(&problem, &machine, &tiling));
-    assert_in_range(assemble_panel(&problem, &tiling), 0, few);
+    assert_in_range(assemble_part(&problem, &tiling), 0, few);
     csrconv_weights_destroy(&weights);
 }
 
@@ -139,8 +140,8 @@ static void units_are_linked(void **state)
     assert_ok(csrconv_shape_init(&problem.shape, &g));
     assert_ok(csrconv_memory_init(&memory, NULL));
     assert_ok(csrconv_jit_tiling_choose(&problem, &machine, &tiling));
-    tiling.unit_panels = tiling.panels / 2;
-    assert_true(tiling.unit_panels > 4);
+    tiling.unit_parts = tiling.panels / 2;
+    assert_true(tiling.unit_parts > 4);
     assert_ok(csrconv_jit_build(&problem, &tiling, CAPABILITY, &memory, &image));
     assert_true(is_cubin(image->code, (size_t)image->code_bytes));
     assert_true(contains(image->code, image->code_bytes, "csrconv_jit"));
