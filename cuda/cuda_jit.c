@@ -126,7 +126,10 @@ static void explain(const struct csrconv_shape *shape, const struct csrconv_jit_
                     struct csrconv_prepared *prepared)
 {
     const struct csrconv_jit_tiling *t = &image->tiling;
-    char tile[96];
+    char tile[96], cluster[96] = "";
+    if (t->chunks > 1)
+        snprintf(cluster, sizeof cluster, " in clusters of %" PRId64 " that share the channels",
+                 t->chunks);
     if (t->is_flat)
         snprintf(tile, sizeof tile, "%" PRId64 " consecutive outputs of up to %" PRId64 " images",
                  t->span, t->slots);
@@ -135,10 +138,10 @@ static void explain(const struct csrconv_shape *shape, const struct csrconv_jit_
                  t->columns);
     snprintf(prepared->detail, sizeof prepared->detail,
              "%" PRId64 " panels of %" PRId64 " filters, %" PRId64
-             " bytes of code; blocks of %" PRId64 " threads, %s; %" PRId64 " stages of %" PRId64
+             " bytes of code; blocks of %" PRId64 " threads%s, %s; %" PRId64 " stages of %" PRId64
              " channels, %" PRId64 " held; %" PRId64 " blocks a panel, %" PRId64
              " bytes shared, %" PRId64 " blocks a multiprocessor",
-             csrconv_jit_panels(shape, t), t->filters, image->code_bytes, t->threads, tile,
+             csrconv_jit_panels(shape, t), t->filters, image->code_bytes, t->threads, cluster, tile,
              t->stages, t->stage_channels, t->ring, t->blocks, t->shared_bytes, t->residents);
 }
 
@@ -194,7 +197,7 @@ static csrconv_status run_images(const struct jit *jit, const struct csrconv_run
     unsigned images = (unsigned)count;
     void *arguments[] = { &in, &out, &residual, &images };
     const dim3 grid = { (unsigned)csrconv_jit_blocks(shape, t, count),
-                        (unsigned)csrconv_jit_panels(shape, t), 1 };
+                        (unsigned)csrconv_jit_panels(shape, t), (unsigned)t->chunks };
     cudaLaunchAttribute starts_early = {
         .id = cudaLaunchAttributeProgrammaticStreamSerialization,
         .val = { .programmaticStreamSerializationAllowed = 1 },

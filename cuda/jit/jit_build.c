@@ -25,15 +25,15 @@ struct job {
     struct product *products; /* one more than units */
 };
 
-static csrconv_status print_panel(const struct job *job, int64_t number,
-                                  struct csrconv_jit_text *text)
+static csrconv_status print_part(const struct job *job, int64_t number,
+                                 struct csrconv_jit_text *text)
 {
-    struct csrconv_jit_panel panel;
+    struct csrconv_jit_part part;
     const csrconv_status status =
-        csrconv_jit_panel_make(job->problem, job->tiling, job->deal, number, text->memory, &panel);
+        csrconv_jit_part_make(job->problem, job->tiling, job->deal, number, text->memory, &part);
     if (!status)
-        csrconv_jit_ptx_panel(job->problem, job->tiling, &panel, number, text);
-    csrconv_jit_panel_free(text->memory, &panel);
+        csrconv_jit_ptx_part(job->problem, job->tiling, &part, text);
+    csrconv_jit_part_free(text->memory, &part);
     return status ? status : text->status;
 }
 
@@ -48,9 +48,9 @@ static csrconv_status print_text(const struct job *job, int64_t number,
         return text->status;
     }
     csrconv_jit_ptx_begin(text);
-    for (int64_t i = number * t->unit_panels; i < csrconv_jit_unit_end(shape, t, number) && !status;
+    for (int64_t i = number * t->unit_parts; i < csrconv_jit_unit_end(shape, t, number) && !status;
          i++)
-        status = print_panel(job, i, text);
+        status = print_part(job, i, text);
     return status ? status : text->status;
 }
 

@@ -34,9 +34,10 @@ static const struct member {
     MEMBER(stages, 1, INT32_MAX),
     MEMBER(ring, 1, INT32_MAX),
     MEMBER(stage_words, 1, INT32_MAX),
+    MEMBER(chunks, 1, CSRCONV_JIT_MOST_CHUNKS),
     MEMBER(filters, 1, INT32_MAX),
     MEMBER(panels, 1, CSRCONV_JIT_MOST_PANELS),
-    MEMBER(unit_panels, 1, CSRCONV_JIT_MOST_PANELS),
+    MEMBER(unit_parts, 1, CSRCONV_JIT_MOST_PANELS *CSRCONV_JIT_MOST_CHUNKS),
     MEMBER(step, 0, INT32_MAX),
     MEMBER(blocks, 1, INT64_MAX),
     MEMBER(table_bytes, 1, INT32_MAX),
@@ -105,7 +106,7 @@ static csrconv_status check_tiling(const struct csrconv_shape *shape,
         t->panels <= shape->group_filters &&
         csrconv_jit_panels(shape, t) <= CSRCONV_JIT_MOST_PANELS &&
         t->filters <= shape->group_filters && t->stage_channels <= shape->group_channels &&
-        t->blocks == csrconv_jit_blocks(shape, t, shape->g.batch))
+        t->chunks <= t->stages && t->blocks == csrconv_jit_blocks(shape, t, shape->g.batch))
         return CSRCONV_OK;
     return csrconv_fail(CSRCONV_BAD_BLOB, "the blob of cuda_jit is cut for another problem");
 }

@@ -1,6 +1,7 @@
 #include "jit_cost.h"
 
 #include "csr.h"
+#include "integers.h"
 #include "jit_positions.h"
 
 #include <math.h>
@@ -18,6 +19,10 @@ static const double block_instructions = 200;
 static const double staged_bytes = 53;       /* copied in a clock, at most */
 static const double shared_out_bytes = 15.9; /* when all multiprocessors copy */
 static const double stored_bytes = 16.7;     /* in a clock */
+static const double exchange_clocks = 1000;  /* until blocks of a cluster have each other's sums */
+static const double exchanged_bytes = 16;    /* in a clock */
+static const double cluster_share =
+    0.92; /* of the multiprocessors: where clusters of 4 have room */
 
 void csrconv_jit_work_init(const struct csrconv_problem *problem, struct csrconv_jit_work *work)
 {
@@ -41,12 +46,24 @@ static double conflicts(const struct csrconv_shape *shape)
     return (double)(lowest < CSRCONV_LANES ? lowest : CSRCONV_LANES);
 }
 
+/* Stages of a chunk. */
+static double chunk_stages(const struct csrconv_jit_tiling *t)
+{
+    return (double)csrconv_ceil_divide(t->stages, t->chunks);
+}
+
+static double chunk_loads(const struct csrconv_jit_work *w, const struct csrconv_jit_tiling *t)
+{
+    return csrconv_jit_expected_loads(w, t->filters) * chunk_stages(t) / (double)t->stages;
+}
+
 double csrconv_jit_instructions(const struct csrconv_jit_work *work,
                                 const struct csrconv_jit_tiling *tiling)
 {
-    const double filters = (double)tiling->filters, stages = (double)tiling->stages;
-    const double products = filters * (double)work->shape->columns * work->density;
-    return products + csrconv_jit_expected_loads(work, tiling->filters) +
+    const double filters = (double)tiling->filters, stages = chunk_stages(tiling);
+    const double products =
+        filters * (double)work->shape->columns * work->density * stages / (double)tiling->stages;
+    return products + chunk_loads(work, tiling) +
            stages *
                (stage_instructions + group_instructions * (double)csrconv_jit_groups(work->shape)) +
            filters * filter_instructions + block_instructions;
@@ -57,7 +74,7 @@ static double code_clocks(const struct csrconv_jit_work *w, const struct csrconv
 {
     const double residents = (double)t->residents;
     const double warps = (double)(t->threads / CSRCONV_LANES) * residents;
-    const double loads = csrconv_jit_expected_loads(w, t->filters);
+    const double loads = chunk_loads(w, t);
     const double instructions = csrconv_jit_instructions(w, t);
     const double stream = instructions * instruction_bytes * residents /
                           (residents > 1.0 ? two_stream_bytes : stream_bytes);
@@ -73,26 +90,37 @@ static double stage_copy_clocks(const struct csrconv_jit_tiling *t, double busy_
     return bytes / fmin(staged_bytes, shared_out_bytes / busy_share);
 }
 
-static double store_clocks(const struct csrconv_jit_tiling *t)
+/* Of the sums of so many filters for each thread. */
+static double sum_bytes(const struct csrconv_jit_tiling *t, double filters)
 {
-    return (double)t->filters * (double)t->threads * (double)t->residents * sizeof(float) /
-           stored_bytes;
+    return filters * (double)t->threads * (double)t->residents * sizeof(float);
+}
+
+/* From the last stage to the end. */
+static double end_clocks(const struct csrconv_jit_tiling *t)
+{
+    const double chunks = (double)t->chunks, own = (double)t->filters / chunks;
+    const double store = sum_bytes(t, own) / stored_bytes;
+    return t->chunks == 1
+               ? store
+               : store + exchange_clocks + (chunks - 1.0) * sum_bytes(t, own) / exchanged_bytes;
 }
 
 /*
  * The first stage is waited for, the others come while there is code to run. Where blocks share a
- * multiprocessor, one's first stage and last stores are hidden by the other.
+ * multiprocessor, one's first stage and end are hidden by the other.
  */
 double csrconv_jit_cost_us(const struct csrconv_jit_work *work,
                            const struct csrconv_block_machine *machine,
                            const struct csrconv_jit_tiling *tiling)
 {
-    const double places = (double)machine->processors * (double)tiling->residents;
-    const double blocks = (double)tiling->blocks * (double)(tiling->panels * work->shape->g.groups);
-    const double waves = ceil(blocks / places), stages = (double)tiling->stages;
+    const double share = tiling->chunks > 2 ? cluster_share : 1.0;
+    const double places = share * (double)machine->processors * (double)tiling->residents;
+    const double blocks = (double)tiling->blocks * (double)csrconv_jit_parts(work->shape, tiling);
+    const double waves = ceil(blocks / places), stages = chunk_stages(tiling);
     const double copy = stage_copy_clocks(tiling, fmin(1.0, blocks / places));
     const double stage = code_clocks(work, tiling) / stages + stage_clocks;
-    const double ends = copy + store_clocks(tiling);
+    const double ends = copy + end_clocks(tiling);
     const double middle = stage + (stages - 1.0) * fmax(stage, copy);
     const double seen_ends = tiling->residents > 1 ? 1.0 : waves;
     return (seen_ends * ends + waves * middle) / (machine->clock_ghz * 1e3);

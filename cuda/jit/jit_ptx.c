@@ -4,7 +4,7 @@
 #include "jit_printer.h"
 
 /* It never returns, so it need not save the registers that a caller might still want. */
-#define PANEL_PARAMETERS " (.reg .b32 base)\n.noreturn"
+#define PART_PARAMETERS " (.reg .b32 base)\n.noreturn"
 
 void csrconv_jit_print_parameter(const struct printer *p, const char *to, enum parameter parameter)
 {
@@ -18,12 +18,12 @@ static void print_registers(const struct printer *p)
     const int64_t positions = csrconv_jit_positions(p->shape);
     const int64_t kept = csrconv_jit_keeps_registers(p->shape) ? positions : CSRCONV_JIT_GROUP;
     say(".reg .b32 thread, block, first, image, slot, y, x, row, column, place;\n"
-        ".reg .b32 t, u, v, to, head, body, rest;\n"
+        ".reg .b32 t, u, v, to, head, body, rest, quad, word;\n"
         ".reg .b64 from, at, add, d, policy;\n"
         ".reg .pred p, q, valid, m<%d>;\n"
         ".reg .b32 mask<%" PRId64 ">;\n"
-        ".reg .f32 in<%" PRId64 ">, sum<%" PRId64 ">, f;\n",
-        CSRCONV_JIT_GROUP, masks + 1, kept, p->panel->filters);
+        ".reg .f32 in<%" PRId64 ">, sum<%" PRId64 ">, f, given<4>, total<4>;\n",
+        CSRCONV_JIT_GROUP, masks + 1, kept, p->part->filters);
 }
 
 /* The register of a position within its group. */
@@ -55,7 +55,7 @@ static void print_load(const struct printer *p, int64_t stage, const struct csrc
     say("ld.shared.f32 in%" PRId64 ", [place+%" PRId64 "];\n", input,
         place_of(p, stage) + (int64_t)load->offset * WORD);
     for (int64_t i = load->fma; i < load[1].fma; i++) {
-        const struct csrconv_jit_fma *fma = &p->panel->fma[i];
+        const struct csrconv_jit_fma *fma = &p->part->fma[i];
         say("fma.rn.f32 sum%d, in%" PRId64 ", 0f%08" PRIX32 ", sum%d;\n", fma->sum, input,
             bits_of(fma->value), fma->sum);
     }
@@ -66,7 +66,7 @@ static void print_loads(const struct printer *p, int64_t stage, const int64_t *s
                         int64_t *since)
 {
     for (int64_t i = start[0]; i < start[1]; i++) {
-        const struct csrconv_jit_load *load = &p->panel->load[i];
+        const struct csrconv_jit_load *load = &p->part->load[i];
         const int64_t instructions = 1 + load[1].fma - load->fma;
         if (p->tiling->step && *since + instructions > p->tiling->step) {
             say("bar.sync 0;\n");
@@ -91,27 +91,29 @@ static void print_inputs_cleared(const struct printer *p)
 
 static void print_stage(const struct printer *p, int64_t stage)
 {
-    const int64_t ahead = csrconv_jit_ahead(p->tiling), groups = csrconv_jit_groups(p->shape);
-    const int64_t *start = p->panel->start + stage * groups;
+    const struct csrconv_jit_part *part = p->part;
+    const int64_t ahead = csrconv_jit_ahead(p->tiling, part->stages);
+    const int64_t groups = csrconv_jit_groups(p->shape), at = stage - part->first_stage;
+    const bool begins_copies = at + ahead < part->stages;
     int64_t bit = 0, since = 0;
     say("WAIT%" PRId64 ":\nmbarrier.try_wait.parity.shared.b64 p, [base+%" PRId64 "], %" PRId64
         ";\n@!p bra WAIT%" PRId64 ";\n",
-        stage, barrier_of(p, stage), stage / p->tiling->ring % 2, stage);
+        stage, barrier_of(p, stage), at / p->tiling->ring % 2, stage);
     /* In step: so the warps share the code that streams by, and the stage before is done with. */
     say("bar.sync 0;\n");
-    if (stage + ahead < p->tiling->stages)
+    if (begins_copies)
         csrconv_jit_print_copies(p, stage + ahead);
-    if (stage == 0 || stage + ahead < p->tiling->stages)
+    if (at == 0 || begins_copies)
         print_inputs_cleared(p);
     for (int64_t group = 0; group < groups; group++) {
         print_group(p, group, &bit);
-        print_loads(p, stage, start + group, &since);
+        print_loads(p, stage, part->start + at * groups + group, &since);
     }
 }
 
 static void print_sums_cleared(const struct printer *p)
 {
-    for (int64_t i = 0; i < p->panel->filters; i++)
+    for (int64_t i = 0; i < p->part->filters; i++)
         say("mov.f32 sum%" PRId64 ", 0f00000000;\n", i);
 }
 
@@ -137,17 +139,17 @@ static void print_parameters_kept(const struct csrconv_jit_tiling *tiling,
 }
 
 /*
- * Calls the panel's function, which is one of these. By halves: assemblers make a table of a chain,
+ * Calls the part's function, which is one of these. By halves: assemblers make a table of a chain,
  * in constant memory, and linked functions have been seen to read each other's.
  */
 static void print_calls(int64_t begin, int64_t end, struct csrconv_jit_text *text)
 {
     const int64_t middle = begin + (end - begin) / 2;
     if (end - begin == 1) {
-        csrconv_jit_print(text, "call.uni panel%" PRId64 ", (base);\nret;\n", begin);
+        csrconv_jit_print(text, "call.uni part%" PRId64 ", (base);\nret;\n", begin);
         return;
     }
-    csrconv_jit_print(text, "setp.ge.u32 p, panel, %" PRId64 ";\n@p bra FROM%" PRId64 ";\n", middle,
+    csrconv_jit_print(text, "setp.ge.u32 p, part, %" PRId64 ";\n@p bra FROM%" PRId64 ";\n", middle,
                       middle);
     print_calls(begin, middle, text);
     csrconv_jit_print(text, "FROM%" PRId64 ":\n", middle);
@@ -156,41 +158,51 @@ static void print_calls(int64_t begin, int64_t end, struct csrconv_jit_text *tex
 
 void csrconv_jit_ptx_begin(struct csrconv_jit_text *text)
 {
-    csrconv_jit_print(text, ".version 8.0\n.target sm_90\n.address_size 64\n");
+    csrconv_jit_print(text, ".version 8.1\n.target sm_90\n.address_size 64\n");
+}
+
+/* How the kernel is launched, behind its parameters. */
+static void print_launch(const struct csrconv_jit_tiling *tiling, struct csrconv_jit_text *text)
+{
+    csrconv_jit_print(text, ".maxntid %" PRId64 ", 1, 1\n.minnctapersm %" PRId64 "\n",
+                      tiling->threads, tiling->residents);
+    if (tiling->chunks > 1)
+        csrconv_jit_print(text, ".explicitcluster\n.reqnctapercluster 1, 1, %" PRId64 "\n",
+                          tiling->chunks);
 }
 
 void csrconv_jit_ptx_entry(const struct csrconv_shape *shape,
                            const struct csrconv_jit_tiling *tiling, struct csrconv_jit_text *text)
 {
-    const int64_t panels = csrconv_jit_panels(shape, tiling);
+    const int64_t parts = csrconv_jit_parts(shape, tiling);
     csrconv_jit_ptx_begin(text);
     csrconv_jit_print(text, ".extern .shared .align 128 .b8 shared[];\n");
-    for (int64_t i = 0; i < panels; i++)
-        csrconv_jit_print(text, ".extern .func panel%" PRId64 PANEL_PARAMETERS ";\n", i);
-    csrconv_jit_print(text,
-                      ".visible .entry csrconv_jit(.param .u64 in, .param .u64 out,\n"
-                      "    .param .u64 residual, .param .u32 images)\n"
-                      ".maxntid %" PRId64 ", 1, 1\n.minnctapersm %" PRId64 "\n{\n"
-                      ".reg .b32 base, panel, t;\n.reg .b64 pointer;\n.reg .pred p;\n"
-                      "mov.u32 base, shared;\n",
-                      tiling->threads, tiling->residents);
+    for (int64_t i = 0; i < parts; i++)
+        csrconv_jit_print(text, ".extern .func part%" PRId64 PART_PARAMETERS ";\n", i);
+    csrconv_jit_print(text, ".visible .entry csrconv_jit(.param .u64 in, .param .u64 out,\n"
+                            "    .param .u64 residual, .param .u32 images)\n");
+    print_launch(tiling, text);
+    csrconv_jit_print(text, "{\n.reg .b32 base, part, t;\n.reg .b64 pointer;\n.reg .pred p;\n"
+                            "mov.u32 base, shared;\n");
     /* Let the next kernel begin, as far as it does not wait for this one. */
     csrconv_jit_print(text, "griddepcontrol.launch_dependents;\n");
     print_parameters_kept(tiling, text);
-    csrconv_jit_print(text, "mov.u32 panel, %%ctaid.y;\n");
-    print_calls(0, panels, text);
+    csrconv_jit_print(text,
+                      "mov.u32 part, %%ctaid.y;\nmov.u32 t, %%ctaid.z;\n"
+                      "mad.lo.u32 part, part, %" PRId64 ", t;\n",
+                      tiling->chunks);
+    print_calls(0, parts, text);
     csrconv_jit_print(text, "}\n");
 }
 
-void csrconv_jit_ptx_panel(const struct csrconv_problem *problem,
-                           const struct csrconv_jit_tiling *tiling,
-                           const struct csrconv_jit_panel *panel, int64_t number,
-                           struct csrconv_jit_text *text)
+void csrconv_jit_ptx_part(const struct csrconv_problem *problem,
+                          const struct csrconv_jit_tiling *tiling,
+                          const struct csrconv_jit_part *part, struct csrconv_jit_text *text)
 {
-    const struct printer printer = { problem, &problem->shape, tiling, panel, number, text };
+    const struct printer printer = { problem, &problem->shape, tiling, part, text };
     const struct printer *p = &printer;
-    const int64_t ahead = csrconv_jit_ahead(tiling);
-    say(".visible .func panel%" PRId64 PANEL_PARAMETERS "\n{\n", number);
+    const int64_t ahead = csrconv_jit_ahead(tiling, part->stages), first = part->first_stage;
+    say(".visible .func part%" PRId64 PART_PARAMETERS "\n{\n", part->number);
     print_registers(p);
     csrconv_jit_print_output(p);
     csrconv_jit_print_place(p);
@@ -199,11 +211,13 @@ void csrconv_jit_ptx_panel(const struct csrconv_problem *problem,
     csrconv_jit_print_barriers(p);
     /* Until the kernels before are done, of which all but tensors is independent. */
     say("griddepcontrol.wait;\n");
-    for (int64_t stage = 0; stage < ahead; stage++)
+    for (int64_t stage = first; stage < first + ahead; stage++)
         csrconv_jit_print_copies(p, stage);
     print_sums_cleared(p);
-    for (int64_t stage = 0; stage < tiling->stages; stage++)
+    for (int64_t stage = first; stage < first + part->stages; stage++)
         print_stage(p, stage);
+    if (tiling->chunks > 1)
+        csrconv_jit_print_exchange(p);
     csrconv_jit_print_stores(p);
     say("exit;\n}\n");
 }

@@ -1,14 +1,15 @@
 /*
- * The code of panels, as PTX: prints what the schedule says. One kernel for all panels of a plan,
+ * The code of parts, as PTX: prints what the schedule says. One kernel for all parts of a plan,
  *
  *     csrconv_jit(in, out, residual, images)
  *
- * of tiling->threads threads and a grid of csrconv_jit_blocks x panels. residual is read if the
- * epilogue has one. Pointers need be aligned to 4 bytes only.
+ * of tiling->threads threads and a grid of csrconv_jit_blocks x panels x chunks, in which the
+ * chunks make clusters. residual is read if the epilogue has one. Pointers need be aligned to 4
+ * bytes only.
  *
- * The kernel's entry is a text of its own that calls the panel's function. Functions are in texts
- * of a few, units: an assembler works through one text alone, in time that grows faster than the
- * text does. All that a function gets is where shared memory begins; the entry puts the kernel's
+ * The kernel's entry is a text of its own that calls the part's function. Functions are in texts of
+ * a few, units: an assembler works through one text alone, in time that grows faster than the text
+ * does. All that a function gets is where shared memory begins; the entry puts the kernel's
  * parameters there, since registers would hold them through all the code.
  */
 #ifndef CSRCONV_JIT_PTX_H
@@ -20,12 +21,11 @@
 void csrconv_jit_ptx_entry(const struct csrconv_shape *shape,
                            const struct csrconv_jit_tiling *tiling, struct csrconv_jit_text *text);
 
-/* What a unit begins with; its panels follow. */
+/* What a unit begins with; its parts follow. */
 void csrconv_jit_ptx_begin(struct csrconv_jit_text *text);
 
-void csrconv_jit_ptx_panel(const struct csrconv_problem *problem,
-                           const struct csrconv_jit_tiling *tiling,
-                           const struct csrconv_jit_panel *panel, int64_t number,
-                           struct csrconv_jit_text *text);
+void csrconv_jit_ptx_part(const struct csrconv_problem *problem,
+                          const struct csrconv_jit_tiling *tiling,
+                          const struct csrconv_jit_part *part, struct csrconv_jit_text *text);
 
 #endif

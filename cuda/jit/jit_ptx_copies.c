@@ -1,4 +1,4 @@
-/* The parts of a panel's PTX that bring inputs to shared memory. */
+/* What in a part's PTX brings inputs to shared memory. */
 #include "jit_printer.h"
 
 /* from = the floats before the first image's copies, of which `image` holds the number. */
@@ -7,7 +7,7 @@ static void print_image_source(const struct printer *p, const char *image)
     const struct csrconv_shape *shape = p->shape;
     say("cvt.u64.u32 from, %s;\n", image);
     say("mul.lo.u64 from, from, %" PRId64 ";\nadd.s64 from, from, %" PRId64 ";\n",
-        shape->g.in_batch_stride, p->panel->group * shape->group_channels * shape->plane);
+        shape->g.in_batch_stride, p->part->group * shape->group_channels * shape->plane);
     say("mul.wide.u32 add, row, %" PRId64 ";\nadd.s64 from, from, add;\n", shape->g.width);
     say("cvt.u64.u32 add, column;\nadd.s64 from, from, add;\n");
     csrconv_jit_print_parameter(p, "add", PARAMETER_IN);
@@ -58,15 +58,22 @@ void csrconv_jit_print_table(const struct printer *p)
     say("LISTED:\n");
 }
 
-/* An arrival of each thread that copies; and the shift of the thread's image. */
+/*
+ * An arrival of each thread that copies; and the shift of the thread's image. Blocks of a cluster
+ * tell one another that they expect sums.
+ */
 void csrconv_jit_print_barriers(const struct printer *p)
 {
     say("setp.ne.u32 p, thread, 0;\n@p bra READY;\n");
     for (int64_t i = 0; i < p->tiling->ring; i++)
-        say("mbarrier.init.shared.b64 [base+%" PRId64 "], %" PRId64 ";\n", barrier_of(p, i),
+        say("mbarrier.init.shared.b64 [base+%" PRId64 "], %" PRId64 ";\n", barrier_at(p, i),
             csrconv_jit_copies_of(p->shape, p->tiling, 0).count);
+    if (p->tiling->chunks > 1)
+        csrconv_jit_print_expected(p);
     say("fence.mbarrier_init.release.cluster;\nfence.proxy.async;\n");
     say("READY:\nbar.sync 0;\n");
+    if (p->tiling->chunks > 1)
+        say("barrier.cluster.arrive.relaxed.aligned;\n");
     say("mad.lo.u32 t, slot, 16, base;\nld.shared.u64 from, [t];\n");
     print_image_shift(p);
     say("add.u32 place, place, v;\n");
@@ -139,7 +146,7 @@ static bool is_at_end(const struct printer *p, int64_t stage)
 {
     const int64_t reach = 3; /* words */
     const int64_t first =
-        p->panel->group * p->shape->group_channels + stage * p->tiling->stage_channels;
+        p->part->group * p->shape->group_channels + stage * p->tiling->stage_channels;
     const int64_t end = first + csrconv_jit_channels_of(p->shape, p->tiling, stage);
     return first * p->shape->plane < reach ||
            (p->shape->g.channels - end) * p->shape->plane < reach;

@@ -1,4 +1,4 @@
-/* The parts of a panel's PTX that have to do with which output is whose. */
+/* What in a part's PTX has to do with which output is whose. */
 #include "divisor.h"
 #include "jit_positions.h"
 #include "jit_printer.h"
@@ -76,7 +76,7 @@ static void print_tile_output(const struct printer *p)
 static void print_block(const struct printer *p)
 {
     say("mov.u32 block, %%ctaid.x;\n");
-    if (p->number % 2)
+    if (p->part->number / p->tiling->chunks % 2)
         say("mov.u32 t, %%nctaid.x;\nsub.u32 block, t, block;\nsub.u32 block, block, 1;\n");
 }
 
@@ -127,14 +127,14 @@ void csrconv_jit_print_masks(const struct printer *p)
     }
 }
 
-/* at = out of the thread's output in the first filter, d = from there to the residual's. */
+/* at = out of the thread's output in the block's first filter, d = from there to the residual's. */
 static void print_out_address(const struct printer *p)
 {
     say("cvt.u64.u32 at, image;\nmul.lo.u64 at, at, %" PRId64 ";\n", p->shape->g.out_batch_stride);
     say("mad.lo.u32 t, y, %" PRId64 ", x;\ncvt.u64.u32 add, t;\nadd.s64 at, at, add;\n",
         p->shape->out_w);
     say("add.s64 at, at, %" PRId64 ";\nshl.b64 at, at, 2;\n",
-        p->panel->filter[0] * p->shape->out_plane);
+        p->part->filter[first_filter(p, p->part->chunk)] * p->shape->out_plane);
     csrconv_jit_print_parameter(p, "add", PARAMETER_OUT);
     say("cvta.to.global.u64 add, add;\nadd.s64 at, at, add;\n");
     if (!p->problem->epilogue.residual)
@@ -151,7 +151,7 @@ static void print_finish(const struct printer *p, int64_t sum, int64_t offset)
     csrconv_activation_bounds(e, &lo, &hi);
     if (e->bias)
         say("add.f32 sum%" PRId64 ", sum%" PRId64 ", 0f%08" PRIX32 ";\n", sum, sum,
-            bits_of(e->bias[p->panel->filter[sum]]));
+            bits_of(e->bias[p->part->filter[sum]]));
     if (e->residual)
         say("add.s64 add, at, d;\nld.global.f32 f, [add+%" PRId64 "];\n"
             "add.f32 sum%" PRId64 ", sum%" PRId64 ", f;\n",
@@ -173,23 +173,31 @@ static void print_store(const struct printer *p, int64_t sum, int64_t offset)
 }
 
 /* Filters ascend; the address moves on where an instruction's offset would not hold the rest. */
-void csrconv_jit_print_stores(const struct printer *p)
+static void print_filters(const struct printer *p, int64_t first, int64_t end)
 {
-    const int64_t farthest = 1 << 22;
+    const int64_t farthest = 1 << 22, *filter = p->part->filter;
     int64_t base = 0;
-    csrconv_jit_print_output(p);
-    say("@!valid bra DONE;\n");
-    print_out_address(p);
-    if (!p->problem->without.eviction)
-        say("createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n");
-    for (int64_t i = 0; i < p->panel->filters; i++) {
-        const int64_t offset =
-            (p->panel->filter[i] - p->panel->filter[0]) * p->shape->out_plane * WORD;
+    for (int64_t i = first; i < end; i++) {
+        const int64_t offset = (filter[i] - filter[first]) * p->shape->out_plane * WORD;
         if (offset - base > farthest) {
             say("add.s64 at, at, %" PRId64 ";\n", offset - base);
             base = offset;
         }
         print_store(p, i, offset - base);
     }
+}
+
+void csrconv_jit_print_stores(const struct printer *p)
+{
+    const int64_t first = first_filter(p, p->part->chunk);
+    const int64_t end = first_filter(p, p->part->chunk + 1);
+    if (first == end)
+        return;
+    csrconv_jit_print_output(p);
+    say("@!valid bra DONE;\n");
+    print_out_address(p);
+    if (!p->problem->without.eviction)
+        say("createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n");
+    print_filters(p, first, end);
     say("DONE:\n");
 }

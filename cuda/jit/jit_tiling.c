@@ -100,30 +100,59 @@ static void set_pitches(const struct csrconv_shape *shape, struct csrconv_jit_ti
     t->stage_words = csrconv_round_up(t->slots * t->slot_pitch, WARP);
 }
 
+/* Bytes of the sums that the other blocks of a cluster give a block. */
+static int64_t given_bytes(const struct csrconv_jit_tiling *t)
+{
+    return (t->chunks - 1) * csrconv_jit_given(t, csrconv_ceil_divide(t->filters, t->chunks));
+}
+
 /* Whether the ring fits, and it pays to hold so many stages. */
 static bool fit_stages(const struct search *s, struct csrconv_jit_tiling *t)
 {
     const struct csrconv_shape *shape = &s->problem->shape;
     const int64_t share = s->machine->processor_shared / t->residents - reserved_bytes;
     const struct csrconv_jit_copies copies = csrconv_jit_copies_of(shape, t, 0);
-    t->stages = csrconv_ceil_divide(shape->group_channels, t->stage_channels);
-    if (t->ring > t->stages || (t->ring == 1 && t->stages > 1) || copies.count > t->threads)
+    const int64_t most = csrconv_ceil_divide(t->stages, t->chunks);
+    if (t->ring > most || (t->ring == 1 && most > 1) || copies.count > t->threads)
         return false;
     set_pitches(shape, t);
     t->table_bytes = copies.count * table_entry;
     t->header_bytes = csrconv_round_up(
-        t->table_bytes + t->ring * CSRCONV_JIT_BARRIER_BYTES + parameters, WARP * word);
-    t->shared_bytes = t->header_bytes + t->ring * t->stage_words * word;
+        t->table_bytes + csrconv_jit_barriers(t) * CSRCONV_JIT_BARRIER_BYTES + parameters,
+        WARP * word);
+    t->shared_bytes = t->header_bytes + t->ring * t->stage_words * word + given_bytes(t);
     return t->shared_bytes <= csrconv_smaller(share, s->machine->block_shared);
 }
 
 /* Few, so that many cores have work; not so few that the assembler's start counts. */
-static int64_t unit_panels(const struct search *s, const struct csrconv_jit_tiling *t)
+static int64_t unit_parts(const struct search *s, const struct csrconv_jit_tiling *t)
 {
     const double most_instructions = 4000;
-    const int64_t panels = csrconv_jit_panels(&s->problem->shape, t);
+    const int64_t parts = csrconv_jit_parts(&s->problem->shape, t);
     const double fit = most_instructions / csrconv_jit_instructions(&s->work, t);
-    return fit < 1.0 ? 1 : fit < (double)panels ? (int64_t)fit : panels;
+    return fit < 1.0 ? 1 : fit < (double)parts ? (int64_t)fit : parts;
+}
+
+/* How many stages a block holds at once. */
+static void consider_rings(struct search *s, struct csrconv_jit_tiling *t)
+{
+    for (t->ring = MOST_RING; t->ring >= 1; t->ring--) { /* rather more, if it is the same */
+        if (!fit_stages(s, t))
+            continue;
+        t->unit_parts = unit_parts(s, t);
+        t->us = csrconv_jit_cost_us(&s->work, s->machine, t);
+        s->visit(s->context, t);
+        s->found++;
+    }
+}
+
+/* Chunks only help where there are few blocks for the multiprocessors. */
+static bool may_cut(const struct search *s, const struct csrconv_jit_tiling *t)
+{
+    const double few = 2.0; /* rounds of blocks */
+    const double slots = (double)(s->machine->processors * t->residents);
+    return (double)t->blocks * (double)csrconv_jit_panels(&s->problem->shape, t) < few * slots &&
+           t->chunks <= t->stages && t->chunks <= s->machine->processors;
 }
 
 static void consider_stages(struct search *s, struct csrconv_jit_tiling *t)
@@ -131,14 +160,12 @@ static void consider_stages(struct search *s, struct csrconv_jit_tiling *t)
     const struct csrconv_shape *shape = &s->problem->shape;
     for (int64_t channels = 1; channels < 2 * shape->group_channels; channels *= 2) {
         t->stage_channels = csrconv_smaller(channels, shape->group_channels);
-        for (t->ring = MOST_RING; t->ring >= 1; t->ring--) { /* rather more, if it is the same */
-            if (!fit_stages(s, t))
-                continue;
-            t->unit_panels = unit_panels(s, t);
-            t->us = csrconv_jit_cost_us(&s->work, s->machine, t);
-            s->visit(s->context, t);
-            s->found++;
-        }
+        t->stages = csrconv_ceil_divide(shape->group_channels, t->stage_channels);
+        t->chunks = 1;
+        do {
+            consider_rings(s, t);
+            t->chunks *= 2;
+        } while (t->chunks <= CSRCONV_JIT_MOST_CHUNKS && may_cut(s, t));
     }
 }
 

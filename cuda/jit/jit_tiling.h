@@ -10,6 +10,10 @@
  * 16 bytes. So distances in shared memory are those in the input modulo 4 words, and the address of
  * an image says by how many words, up to 3, all of it is shifted. A copy takes all 16 bytes at its
  * ends, so copies are far enough apart not to meet there.
+ *
+ * Few outputs and many channels leave most of the registers without sums. Then the blocks of a
+ * cluster share a panel's work by channels: each walks a chunk of the stages, and at the end each
+ * adds what all of them have for its share of the filters.
  */
 #ifndef CSRCONV_JIT_TILING_H
 #define CSRCONV_JIT_TILING_H
@@ -18,7 +22,8 @@
 
 enum {
     CSRCONV_JIT_MOST_THREADS = 1024,
-    CSRCONV_JIT_MOST_PANELS = 65535 /* a grid's second dimension */
+    CSRCONV_JIT_MOST_PANELS = 65535, /* a grid's second dimension */
+    CSRCONV_JIT_MOST_CHUNKS = 4
 };
 
 enum { CSRCONV_JIT_BARRIER_BYTES = 8 };
@@ -35,11 +40,13 @@ struct csrconv_jit_tiling {
     int64_t row_pitch, channel_pitch, slot_pitch; /* words in shared memory from one to the next */
     int64_t stage_channels, stages, ring;         /* channels of a stage, stages, stages held */
     int64_t stage_words;                          /* with what aligns the next */
+    int64_t chunks;                               /* of the stages, a block of a cluster each */
     int64_t filters, panels;                      /* of a panel, and panels of a group */
-    int64_t unit_panels;                          /* panels that are assembled together */
+    int64_t unit_parts;                           /* functions that are assembled together */
     int64_t step;   /* instructions between barriers that keep warps in step; 0: those of a stage */
-    int64_t blocks; /* of a panel, for the whole batch */
-    /* The header: the table of copies, barriers, the kernel's parameters. */
+    int64_t blocks; /* of a panel and chunk, for the whole batch */
+    /* The header: the table of copies, barriers, the kernel's parameters; stages and sums behind.
+     */
     int64_t table_bytes, header_bytes, shared_bytes;
     double us; /* estimated, of the whole batch */
 };
@@ -107,10 +114,28 @@ static inline int64_t csrconv_jit_image_lanes(const struct csrconv_shape *shape)
     return csrconv_jit_is_in_place(shape) && 16 * idle <= plane ? plane + idle : plane;
 }
 
-/* Stages that are on their way before the first is worked on. */
-static inline int64_t csrconv_jit_ahead(const struct csrconv_jit_tiling *tiling)
+/* Where part `part` of `count` things begins, in parts that differ by one at most. */
+static inline int64_t csrconv_jit_share(int64_t count, int64_t parts, int64_t part)
 {
-    return tiling->stages > tiling->ring ? tiling->ring - 1 : tiling->stages;
+    return count * part / parts;
+}
+
+/* Of `stages` of a block, those that are on their way before the first is worked on. */
+static inline int64_t csrconv_jit_ahead(const struct csrconv_jit_tiling *tiling, int64_t stages)
+{
+    return stages > tiling->ring ? tiling->ring - 1 : stages;
+}
+
+/* Of each stage held, and of the sums that other blocks give. */
+static inline int64_t csrconv_jit_barriers(const struct csrconv_jit_tiling *tiling)
+{
+    return tiling->ring + (tiling->chunks > 1);
+}
+
+/* Bytes of sums that another block of the cluster gives a block that adds so many filters. */
+static inline int64_t csrconv_jit_given(const struct csrconv_jit_tiling *tiling, int64_t filters)
+{
+    return filters * tiling->threads * (int64_t)sizeof(float);
 }
 
 /* Panels of all groups. */
@@ -120,20 +145,27 @@ static inline int64_t csrconv_jit_panels(const struct csrconv_shape *shape,
     return shape->g.groups * tiling->panels;
 }
 
+/* Functions: part panel * chunks + chunk is that chunk of the panel. */
+static inline int64_t csrconv_jit_parts(const struct csrconv_shape *shape,
+                                        const struct csrconv_jit_tiling *tiling)
+{
+    return csrconv_jit_panels(shape, tiling) * tiling->chunks;
+}
+
 /* Units that they are assembled in. */
 static inline int64_t csrconv_jit_units(const struct csrconv_shape *shape,
                                         const struct csrconv_jit_tiling *tiling)
 {
-    return (csrconv_jit_panels(shape, tiling) - 1) / tiling->unit_panels + 1;
+    return (csrconv_jit_parts(shape, tiling) - 1) / tiling->unit_parts + 1;
 }
 
-/* Where a unit's panels end: fewer in the last. */
+/* Where a unit's parts end: fewer in the last. */
 static inline int64_t csrconv_jit_unit_end(const struct csrconv_shape *shape,
                                            const struct csrconv_jit_tiling *tiling, int64_t unit)
 {
-    const int64_t panels = csrconv_jit_panels(shape, tiling);
-    const int64_t end = (unit + 1) * tiling->unit_panels;
-    return end < panels ? end : panels;
+    const int64_t parts = csrconv_jit_parts(shape, tiling);
+    const int64_t end = (unit + 1) * tiling->unit_parts;
+    return end < parts ? end : parts;
 }
 
 /* Registers that each of so many warps of a multiprocessor can have. */

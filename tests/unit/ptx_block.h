@@ -7,21 +7,28 @@
 
 enum {
     MOST_BARRIERS = 16,
-    PTX_BASE = 1024 /* where shared memory begins: not at 0, as on a GPU */
+    PTX_BASE = 1024,      /* where shared memory begins: not at 0, as on a GPU */
+    PTX_WINDOW = 1 << 24, /* and that of a cluster's block: so much further on for each rank */
+    PTX_MOST_CLUSTER = 8
 };
 
 struct thread {
     int64_t next; /* instruction */
     bool is_waiting, is_done;
     bool may_go_on; /* what the kernels before it stored is there, and they read no more */
+    bool is_trying; /* for what has not come yet: others' turn */
     int64_t id;
+    int64_t phase;      /* of the cluster's barrier, when the thread arrived there */
+    bool has_arrived;   /* there, and does not know yet whether all have */
+    bool knows_cluster; /* that all its blocks have begun */
     uint64_t *value;
     bool *is_set;
 };
 
-/* A copy that has begun. */
+/* A copy that has begun; from a block of the cluster, it brings what it copies. */
 struct copy {
-    const void *from;
+    const void *from; /* NULL: words */
+    uint32_t words[4];
     int64_t to, bytes; /* 0 bytes: an arrival, once the thread's copies before it are done */
     int64_t thread;    /* -1: in bulk */
     int barrier;       /* -1: of words, not known yet */
@@ -36,13 +43,20 @@ struct barrier {
 struct block {
     const struct ptx_program *program;
     const struct ptx_launch *launch;
-    int64_t number;
+    struct cluster *cluster;
+    int64_t number, panel, rank; /* its place in the grid, the last also in its cluster */
     struct thread *threads;
     char *shared;
     struct barrier barriers[MOST_BARRIERS];
     int barrier_count;
     struct copy *copies;
     int64_t copy_count;
+};
+
+/* Blocks that run side by side, and the barrier of all their threads. */
+struct cluster {
+    struct block blocks[PTX_MOST_CLUSTER];
+    int64_t arrived, phase;
 };
 
 /* Shared memory at an address, of which so many bytes, aligned to as many, must be there. */
@@ -64,7 +78,9 @@ void ptx_begin_copy(struct block *b, const struct copy *copy);
 /* All that a barrier waits for comes to pass. */
 void ptx_end_copies(struct block *b, int barrier);
 
-/* Runs one instruction; false: it has to be tried again. */
-bool ptx_step(struct block *b, struct thread *t, const struct ptx_instruction *c);
+struct ptx_opcode {
+    const char *name;
+    void (*run)(struct block *b, struct thread *t, const struct ptx_instruction *c);
+};
 
 #endif

@@ -1,12 +1,9 @@
-/* What each instruction does. */
-#include "ptx_block.h"
-
-#include "helpers.h"
+/* What instructions that compute, branch, load and store do. */
+#include "ptx_execute.h"
 
 #include <math.h>
-#include <string.h>
 
-static uint64_t read(const struct block *b, const struct thread *t, const struct ptx_operand *o)
+uint64_t ptx_read(const struct block *b, const struct thread *t, const struct ptx_operand *o)
 {
     switch (o->kind) {
     case PTX_REGISTER:
@@ -15,11 +12,13 @@ static uint64_t read(const struct block *b, const struct thread *t, const struct
     case PTX_THREAD:
         return (uint64_t)t->id;
     case PTX_BLOCK:
-        return (uint64_t)(b->number % b->launch->blocks);
+        return (uint64_t)b->number;
     case PTX_BLOCKS:
         return (uint64_t)b->launch->blocks;
     case PTX_PANEL:
-        return (uint64_t)(b->number / b->launch->blocks);
+        return (uint64_t)b->panel;
+    case PTX_CHUNK:
+        return (uint64_t)b->rank;
     case PTX_SHARED:
         return PTX_BASE;
     default:
@@ -28,7 +27,7 @@ static uint64_t read(const struct block *b, const struct thread *t, const struct
     }
 }
 
-static void write(struct thread *t, const struct ptx_operand *o, uint64_t value)
+void ptx_write(struct thread *t, const struct ptx_operand *o, uint64_t value)
 {
     assert_true(o->kind == PTX_REGISTER && o->index >= 0);
     t->value[o->index] = value;
@@ -49,14 +48,6 @@ static uint64_t as_bits(float x)
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-
-#define IN(i) read(b, t, &c->operand[i])
-#define LOW(i) ((uint32_t)IN(i))
-#define SIGNED(i) ((int32_t)LOW(i))
-#define OUT(x) write(t, &c->operand[0], (x))
-
-#define INSTRUCTION(function)                                                                      \
-    static void function(struct block *b, struct thread *t, const struct ptx_instruction *c)
 
 #define SIMPLE(function, result)                                                                   \
     INSTRUCTION(function)                                                                          \
@@ -138,14 +129,8 @@ INSTRUCTION(leave)
 {
     (void)b;
     (void)c;
+    assert_false(t->has_arrived);
     t->is_done = true;
-}
-
-INSTRUCTION(wait_for_all)
-{
-    (void)b;
-    (void)c;
-    t->is_waiting = true;
 }
 
 INSTRUCTION(load_parameter)
@@ -162,6 +147,14 @@ INSTRUCTION(load_shared)
     uint32_t x;
     memcpy(&x, ptx_shared_at(b, IN(1), sizeof x), sizeof x);
     OUT(x);
+}
+
+INSTRUCTION(load_shared_quad)
+{
+    uint32_t x[4];
+    memcpy(x, ptx_shared_at(b, IN(4), sizeof x), sizeof x);
+    for (int i = 0; i < 4; i++)
+        ptx_write(t, &c->operand[i], x[i]);
 }
 
 INSTRUCTION(load_shared_64)
@@ -205,78 +198,7 @@ INSTRUCTION(store_global)
     *to = as_float(IN(1));
 }
 
-INSTRUCTION(barrier_init)
-{
-    const int64_t count = LOW(1);
-    assert_true(b->barrier_count < MOST_BARRIERS && count > 0);
-    ptx_shared_at(b, IN(0), 8);
-    b->barriers[b->barrier_count++] =
-        (struct barrier){ .address = (int64_t)IN(0), .count = count, .pending = count };
-}
-
-INSTRUCTION(barrier_arrive)
-{
-    ptx_arrive(ptx_barrier_at(b, IN(1)));
-}
-
-INSTRUCTION(barrier_expect)
-{
-    ptx_barrier_at(b, IN(0))->bytes += LOW(1);
-}
-
-INSTRUCTION(barrier_arrive_expecting)
-{
-    struct barrier *barrier = ptx_barrier_at(b, IN(1));
-    barrier->bytes += LOW(2);
-    ptx_arrive(barrier);
-}
-
-INSTRUCTION(barrier_try)
-{
-    struct barrier *barrier = ptx_barrier_at(b, IN(1));
-    assert_true(LOW(2) <= 1);
-    ptx_end_copies(b, (int)(barrier - b->barriers));
-    OUT((uint32_t)(barrier->phase & 1) != LOW(2));
-}
-
-INSTRUCTION(copy_bulk)
-{
-    const int64_t bytes = LOW(2);
-    const uint64_t from = IN(1);
-    assert_true(t->may_go_on);
-    assert_true(bytes > 0 && bytes % 16 == 0 && from % 16 == 0 && LOW(0) % 16 == 0);
-    ptx_begin_copy(b, &(struct copy){ .from = ptx_input_at(b, from, bytes),
-                                      .to = (int64_t)LOW(0),
-                                      .bytes = bytes,
-                                      .thread = -1,
-                                      .barrier = (int)(ptx_barrier_at(b, IN(3)) - b->barriers) });
-}
-
-INSTRUCTION(copy_word)
-{
-    assert_true(t->may_go_on);
-    assert_int_equal(IN(2), 4);
-    ptx_begin_copy(b, &(struct copy){ .from = ptx_input_at(b, IN(1), 4),
-                                      .to = (int64_t)LOW(0),
-                                      .bytes = 4,
-                                      .thread = t->id,
-                                      .barrier = -1 });
-}
-
-/* After the words that the thread has begun to copy. */
-INSTRUCTION(arrive_after_words)
-{
-    const int barrier = (int)(ptx_barrier_at(b, IN(0)) - b->barriers);
-    for (int64_t i = 0; i < b->copy_count; i++)
-        if (b->copies[i].thread == t->id && b->copies[i].barrier < 0)
-            b->copies[i].barrier = barrier;
-    ptx_begin_copy(b, &(struct copy){ .thread = t->id, .barrier = barrier });
-}
-
-static const struct {
-    const char *name;
-    void (*run)(struct block *b, struct thread *t, const struct ptx_instruction *c);
-} opcodes[] = {
+static const struct ptx_opcode plain_opcodes[] = {
     { "mov.u32", move },
     { "mov.f32", move },
     { "mul.lo.u32", multiply },
@@ -318,7 +240,6 @@ static const struct {
     { "call.uni", call },
     { "ret", come_back },
     { "exit", leave },
-    { "bar.sync", wait_for_all },
     { "griddepcontrol.launch_dependents", nothing },
     { "griddepcontrol.wait", wait_for_kernels },
     { "fence.mbarrier_init.release.cluster", nothing },
@@ -329,34 +250,29 @@ static const struct {
     { "ld.shared.f32", load_shared },
     { "ld.shared.u32", load_shared },
     { "ld.shared.u64", load_shared_64 },
+    { "ld.shared.v4.f32", load_shared_quad },
     { "st.shared.u32", store_shared },
     { "st.shared.u64", store_shared_64 },
     { "ld.global.f32", load_global },
     { "st.global.f32", store_global },
     { "st.global.L2::cache_hint.f32", store_global },
-    { "mbarrier.init.shared.b64", barrier_init },
-    { "mbarrier.arrive.shared.b64", barrier_arrive },
-    { "mbarrier.expect_tx.relaxed.cta.shared.b64", barrier_expect },
-    { "mbarrier.arrive.expect_tx.shared.b64", barrier_arrive_expecting },
-    { "mbarrier.try_wait.parity.shared.b64", barrier_try },
-    { "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", copy_bulk },
-    { "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint",
-      copy_bulk },
-    { "cp.async.ca.shared.global", copy_word },
-    { "cp.async.mbarrier.arrive.noinc.shared.b64", arrive_after_words },
 };
 
-bool ptx_step(struct block *b, struct thread *t, const struct ptx_instruction *c)
+static const struct ptx_opcode *find(const struct ptx_opcode *opcodes, int64_t count,
+                                     const char *name)
 {
-    opcodes[c->opcode].run(b, t, c);
-    return opcodes[c->opcode].run != barrier_try || t->value[c->operand[0].index];
+    for (int64_t i = 0; i < count; i++)
+        if (strcmp(opcodes[i].name, name) == 0)
+            return &opcodes[i];
+    return NULL;
 }
 
-int ptx_opcode(const char *name)
+const struct ptx_opcode *ptx_opcode(const char *name)
 {
-    for (int i = 0; i < COUNT_OF(opcodes); i++)
-        if (strcmp(opcodes[i].name, name) == 0)
-            return i;
-    fail_msg("no instruction \"%s\"", name);
-    return -1;
+    const struct ptx_opcode *opcode = find(plain_opcodes, COUNT_OF(plain_opcodes), name);
+    if (!opcode)
+        opcode = find(ptx_waiting_opcodes, ptx_waiting_opcode_count, name);
+    if (!opcode)
+        fail_msg("no instruction \"%s\"", name);
+    return opcode;
 }

@@ -1,9 +1,11 @@
 /*
- * Runs the PTX that cuda_jit prints, on the CPU: one block after the other, its threads in turn.
+ * Runs the PTX that cuda_jit prints, on the CPU: one cluster after the other, its blocks side by
+ * side, their threads in turn.
  *
  * Stricter than a GPU: a register is written before it is read, shared memory that a copy will fill
  * holds NaNs from when the copy begins, and the copy is done only when somebody waits for it;
- * global memory is read and written only where a launch says that it may be.
+ * global memory is read and written only where a launch says that it may be. A thread gives another
+ * block something only when it knows that the block has begun, and no thread of that one has left.
  */
 #ifndef CSRCONV_UNIT_PTX_MACHINE_H
 #define CSRCONV_UNIT_PTX_MACHINE_H
@@ -30,7 +32,7 @@ struct ptx_memory {
 struct ptx_launch {
     struct ptx_memory in, out, residual; /* out is written only */
     uint32_t images;
-    int64_t blocks, panels; /* the grid */
+    int64_t blocks, panels, chunks; /* the grid; the last makes a cluster */
     int64_t threads, shared_bytes;
 };
 

@@ -79,7 +79,8 @@ static void end_copy(struct block *b, const struct copy *copy)
 {
     struct barrier *barrier = &b->barriers[copy->barrier];
     if (copy->bytes)
-        memcpy(ptx_shared_at(b, (uint64_t)copy->to, copy->bytes), copy->from, (size_t)copy->bytes);
+        memcpy(ptx_shared_at(b, (uint64_t)copy->to, copy->bytes),
+               copy->from ? copy->from : copy->words, (size_t)copy->bytes);
     if (copy->thread < 0) {
         barrier->bytes -= copy->bytes;
         settle(barrier);

@@ -136,6 +136,8 @@ static struct ptx_operand take_operand(struct parser *p, const struct ptx_instru
         o.kind = PTX_BLOCKS;
     else if (strcmp(word, "%ctaid.y") == 0)
         o.kind = PTX_PANEL;
+    else if (strcmp(word, "%ctaid.z") == 0)
+        o.kind = PTX_CHUNK;
     else if (strcmp(word, "shared") == 0)
         o.kind = PTX_SHARED;
     else if (strcmp(i->name, "bra") == 0)
@@ -167,14 +169,17 @@ static void take_predicate(struct parser *p, struct ptx_instruction *i)
 /* What a call hands over: the same register in every text. */
 static const char arguments[] = "(base)";
 
+/* Vectors are their registers, one after the other. */
 static void take_operands(struct parser *p, struct ptx_instruction *i)
 {
     for (skip_space(p); *p->at != ';'; skip_space(p)) {
         assert_true(i->operands < PTX_OPERANDS);
+        p->at += *p->at == '{';
         if (strncmp(p->at, arguments, sizeof arguments - 1) == 0)
             p->at += sizeof arguments - 1;
         else
             i->operand[i->operands++] = take_operand(p, i);
+        p->at += *p->at == '}';
         skip_space(p);
         if (*p->at == ',')
             p->at++;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PTX_NAME = 96, PTX_OPERANDS = 5, PTX_MOST_REGISTERS = 4096 };
+enum { PTX_NAME = 96, PTX_OPERANDS = 6, PTX_MOST_REGISTERS = 4096 };
 
 enum ptx_kind {
     PTX_REGISTER,
@@ -14,6 +14,7 @@ enum ptx_kind {
     PTX_BLOCK, /* in the panel */
     PTX_BLOCKS,
     PTX_PANEL,
+    PTX_CHUNK,
     PTX_SHARED,
     PTX_PARAMETER,
     PTX_LABEL
@@ -28,7 +29,7 @@ struct ptx_operand {
 
 struct ptx_instruction {
     char name[PTX_NAME];
-    int opcode;    /* ptx_instructions.c's */
+    const struct ptx_opcode *opcode;
     int predicate; /* register; -1: always */
     bool is_negated;
     int operands;
@@ -42,7 +43,7 @@ struct ptx_program {
     int argument; /* the register that keeps its value through a call */
 };
 
-/* The number of an instruction's name; fails the test if there is none. */
-int ptx_opcode(const char *name);
+/* What instructions of that name do; fails the test if there is none. */
+const struct ptx_opcode *ptx_opcode(const char *name);
 
 #endif

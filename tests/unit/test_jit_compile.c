@@ -4,6 +4,7 @@
  */
 #include "exact_layer.h"
 
+#include "integers.h"
 #include "jit_build.h"
 #include "jit_compile.h"
 #include "jit_ptx.h"
@@ -31,29 +32,53 @@ static int64_t number_before(const char *text, const char *what)
     return strtoll(at, NULL, 10);
 }
 
-/* Assembles the last panel; returns bytes that spill. */
-static int64_t assemble_panel(const struct csrconv_problem *problem,
-                              const struct csrconv_jit_tiling *tiling)
+struct choice {
+    int64_t chunks;
+    struct csrconv_jit_tiling best;
+};
+
+static void keep_best(void *context, const struct csrconv_jit_tiling *tiling)
+{
+    struct choice *choice = context;
+    if (tiling->chunks == choice->chunks &&
+        (choice->best.us == 0.0 || tiling->us < choice->best.us))
+        choice->best = *tiling;
+}
+
+/* The best tiling of so many chunks; false if there is none. */
+static bool choose(const struct csrconv_problem *problem, int64_t chunks,
+                   struct csrconv_jit_tiling *tiling)
+{
+    struct choice choice = { .chunks = chunks };
+    csrconv_jit_tiling_each(problem, &machine, keep_best, &choice);
+    *tiling = choice.best;
+    return choice.best.us > 0.0;
+}
+
+/* Assembles the last part; returns bytes that spill. */
+static int64_t assemble_part(const struct csrconv_problem *problem,
+                             const struct csrconv_jit_tiling *tiling)
 {
     const int64_t registers = csrconv_jit_registers(tiling->threads / 32 * tiling->residents);
+    const int64_t last = csrconv_jit_parts(&problem->shape, tiling) - 1;
     struct csrconv_memory memory;
     struct csrconv_jit_text text = { .memory = &memory };
     struct csrconv_jit_deal deal;
-    struct csrconv_jit_panel panel;
+    struct csrconv_jit_part part;
     struct csrconv_jit_code code;
     char *log = NULL;
     int64_t spilled;
     assert_ok(csrconv_memory_init(&memory, NULL));
     assert_ok(csrconv_jit_deal_make(problem, tiling, &memory, &deal));
-    assert_ok(csrconv_jit_panel_make(problem, tiling, &deal, deal.panels - 1, &memory, &panel));
+    assert_ok(csrconv_jit_part_make(problem, tiling, &deal, last, &memory, &part));
     csrconv_jit_ptx_begin(&text);
-    csrconv_jit_ptx_panel(problem, tiling, &panel, deal.panels - 1, &text);
+    csrconv_jit_ptx_part(problem, tiling, &part, &text);
     assert_ok(csrconv_jit_assemble(&text, CAPABILITY, registers, &memory, &code, &log));
     assert_true(is_cubin(code.bytes, code.size));
     spilled = number_before(log, " bytes spill stores");
     csrconv_release(&memory, log);
     csrconv_release(&memory, code.bytes);
-    csrconv_jit_panel_free(&memory, &panel);
+    csrconv_jit_part_free(&memory, &part);
     csrconv_jit_deal_free(&memory, &deal);
     csrconv_jit_text_free(&text);
     return spilled;
@@ -62,25 +87,32 @@ static int64_t assemble_panel(const struct csrconv_problem *problem,
 static void every_tiling_is_assembled(void **state)
 {
     struct random_state random;
+    int64_t clusters = 0;
     (void)state;
     random_seed(&random, 3);
     for (int i = 0; i < ROUNDS; i++) {
-        const csrconv_geometry g = random_geometry(&random);
-        csrconv_weights *weights = random_weights(&random, &g);
-        struct csrconv_problem problem = { .weights = weights };
+        const int64_t chunks = 1 << i % 3;
+        csrconv_geometry g = random_geometry(&random);
+        csrconv_weights *weights;
+        struct csrconv_problem problem = { 0 };
         struct csrconv_jit_tiling tiling;
         float *bias = test_calloc((size_t)g.filters, sizeof *bias);
+        g.channels = csrconv_larger(g.channels, g.groups * chunks);
+        problem.weights = weights = random_weights(&random, &g);
         assert_ok(csrconv_shape_init(&problem.shape, &g));
         problem.epilogue =
             (csrconv_epilogue){ random_below(&random, 2) ? bias : NULL,
                                 (int)random_below(&random, 2),
                                 (csrconv_activation)random_below(&random, 3), -1.0F, 6.0F };
         problem.without.eviction = random_below(&random, 4) == 0;
-        if (!csrconv_jit_tiling_choose(&problem, &machine, &tiling))
-            assemble_panel(&problem, &tiling);
+        if (choose(&problem, chunks, &tiling)) {
+            assemble_part(&problem, &tiling);
+            clusters += chunks > 1;
+        }
         test_free(bias);
         csrconv_weights_destroy(&weights);
     }
+    assert_true(clusters > ROUNDS / 2);
 }
 
 /* Pruned at random to that share. */
@@ -111,8 +143,10 @@ static void sums_stay_in_registers(void **state)
     weights = pruned_weights(&g, 0.9);
     problem.weights = weights;
     assert_ok(csrconv_shape_init(&problem.shape, &g));
-    assert_ok(csrconv_jit_tiling_choose(&problem, &machine, &tiling));
-    assert_in_range(assemble_panel(&problem, &tiling), 0, few);
+    for (int64_t chunks = 1; chunks <= CSRCONV_JIT_MOST_CHUNKS; chunks *= 2) {
+        assert_true(choose(&problem, chunks, &tiling));
+        assert_in_range(assemble_part(&problem, &tiling), 0, few);
+    }
     csrconv_weights_destroy(&weights);
 }
 
@@ -127,28 +161,34 @@ static bool contains(const void *code, int64_t bytes, const char *word)
 }
 
 /* Without a table of branches, which linked functions have been seen to read wrongly. */
+static void link_units(const struct csrconv_problem *problem, int64_t chunks)
+{
+    struct csrconv_jit_tiling tiling;
+    struct csrconv_memory memory;
+    struct csrconv_jit_image *image;
+    assert_ok(csrconv_memory_init(&memory, NULL));
+    assert_true(choose(problem, chunks, &tiling));
+    tiling.unit_parts = csrconv_jit_parts(&problem->shape, &tiling) / 2;
+    assert_true(tiling.unit_parts > 4);
+    assert_ok(csrconv_jit_build(problem, &tiling, CAPABILITY, &memory, &image));
+    assert_true(is_cubin(image->code, (size_t)image->code_bytes));
+    assert_true(contains(image->code, image->code_bytes, "csrconv_jit"));
+    assert_false(contains(image->code, image->code_bytes, ".nv.constant2"));
+    csrconv_release(&memory, image);
+    assert_fails(csrconv_jit_build(problem, &tiling, 10, &memory, &image), CSRCONV_INTERNAL,
+                 "sm_10");
+    assert_null(image);
+}
+
 static void units_are_linked(void **state)
 {
     csrconv_geometry g = geometry_of(8, 7, 7, 300, 1, 1);
     csrconv_weights *weights = weights_of(&g);
     struct csrconv_problem problem = { .weights = weights, .team = { .threads = 2 } };
-    struct csrconv_jit_tiling tiling;
-    struct csrconv_memory memory;
-    struct csrconv_jit_image *image;
     (void)state;
     assert_ok(csrconv_shape_init(&problem.shape, &g));
-    assert_ok(csrconv_memory_init(&memory, NULL));
-    assert_ok(csrconv_jit_tiling_choose(&problem, &machine, &tiling));
-    tiling.unit_panels = tiling.panels / 2;
-    assert_true(tiling.unit_panels > 4);
-    assert_ok(csrconv_jit_build(&problem, &tiling, CAPABILITY, &memory, &image));
-    assert_true(is_cubin(image->code, (size_t)image->code_bytes));
-    assert_true(contains(image->code, image->code_bytes, "csrconv_jit"));
-    assert_false(contains(image->code, image->code_bytes, ".nv.constant2"));
-    csrconv_release(&memory, image);
-    assert_fails(csrconv_jit_build(&problem, &tiling, 10, &memory, &image), CSRCONV_INTERNAL,
-                 "sm_10");
-    assert_null(image);
+    for (int64_t chunks = 1; chunks <= CSRCONV_JIT_MOST_CHUNKS; chunks *= 2)
+        link_units(&problem, chunks);
     csrconv_weights_destroy(&weights);
 }
 

@@ -48,7 +48,7 @@ static void panels_share_columns(void **state)
 {
     enum { FILTERS = 64, CHANNELS = 32, HALF = CHANNELS / 2 };
     const csrconv_geometry g = geometry_of(CHANNELS, 7, 7, FILTERS, 1, 1);
-    struct csrconv_jit_tiling tiling = { .filters = FILTERS / 2, .panels = 2, .unit_panels = 1 };
+    struct csrconv_jit_tiling tiling = { .filters = FILTERS / 2, .panels = 2, .chunks = 1 };
     struct csrconv_problem problem = { 0 };
     struct csrconv_memory memory;
     struct csrconv_jit_deal deal;

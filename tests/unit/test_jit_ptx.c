@@ -10,18 +10,19 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 400, KEPT = 3, LARGE = 227 * 1024 };
+enum { ROUNDS = 400, CLUSTER_ROUNDS = 40, KEPT = 3, LARGE = 227 * 1024 };
 
 static const struct csrconv_block_machine machines[] = {
     { 132, LARGE, 228 * 1024, 1.98 },
     { 132, LARGE, 228 * 1024, 1.98 },
-    { 3, 12 * 1024, 14 * 1024, 1.0 }, /* no such GPU: small, so that stages and tiles are */
+    { 5, 12 * 1024, 14 * 1024, 1.0 }, /* no such GPU: small, so that stages and tiles are */
 };
 
 struct trial {
     struct exact_layer layer;
     struct csrconv_jit_tiling tiling;
     int64_t images;
+    int64_t chunks;    /* only tilings of so many; 0: any */
     int64_t misplaced; /* floats that `in` lies off 16 bytes */
     float *in_room, *residual;
 };
@@ -44,18 +45,21 @@ struct counts {
     int64_t fmas, loads, stores, barriers;
 };
 
-static void print_panel(const struct trial *t, const struct csrconv_jit_deal *deal, int64_t number,
-                        struct csrconv_jit_text *text, struct counts *counts)
+static void print_part(const struct trial *t, const struct csrconv_jit_deal *deal, int64_t number,
+                       struct csrconv_jit_text *text, struct counts *counts)
 {
-    struct csrconv_jit_panel panel;
+    const int64_t chunks = t->tiling.chunks;
+    struct csrconv_jit_part part;
     assert_ok(
-        csrconv_jit_panel_make(&t->layer.problem, &t->tiling, deal, number, text->memory, &panel));
-    csrconv_jit_ptx_panel(&t->layer.problem, &t->tiling, &panel, number, text);
-    counts->fmas += panel.load[panel.loads].fma;
-    counts->loads += panel.loads;
-    counts->stores += panel.filters;
-    counts->barriers += t->tiling.stages + 1;
-    csrconv_jit_panel_free(text->memory, &panel);
+        csrconv_jit_part_make(&t->layer.problem, &t->tiling, deal, number, text->memory, &part));
+    csrconv_jit_ptx_part(&t->layer.problem, &t->tiling, &part, text);
+    assert_in_range(part.stages, t->tiling.stages / chunks, (t->tiling.stages - 1) / chunks + 1);
+    counts->fmas += part.load[part.loads].fma;
+    counts->loads += part.loads;
+    counts->barriers += part.stages + 1;
+    if (part.chunk == 0)
+        counts->stores += part.filters;
+    csrconv_jit_part_free(text->memory, &part);
 }
 
 /* The texts of all units, and of the entry. */
@@ -75,9 +79,9 @@ static struct ptx_program *print_all(const struct trial *t, struct csrconv_memor
             csrconv_jit_ptx_entry(shape, &t->tiling, &texts[i]);
         } else {
             csrconv_jit_ptx_begin(&texts[i]);
-            for (int64_t panel = i * t->tiling.unit_panels;
-                 panel < csrconv_jit_unit_end(shape, &t->tiling, i); panel++)
-                print_panel(t, &deal, panel, &texts[i], counts);
+            for (int64_t part = i * t->tiling.unit_parts;
+                 part < csrconv_jit_unit_end(shape, &t->tiling, i); part++)
+                print_part(t, &deal, part, &texts[i], counts);
         }
         assert_ok(texts[i].status);
         characters[i] = texts[i].characters;
@@ -91,12 +95,18 @@ static struct ptx_program *print_all(const struct trial *t, struct csrconv_memor
     return program;
 }
 
+/* Sums that blocks of a cluster give one another one by one: as many as are loaded so. */
+static int64_t count_given(const struct ptx_program *program)
+{
+    return ptx_count(program, "st.async.shared::cluster.mbarrier::complete_tx::bytes.f32");
+}
+
 static void check_counts(const struct trial *t, const struct ptx_program *program,
                          const struct counts *counts)
 {
     const int64_t barriers = counts->barriers + 1; /* the entry's */
     assert_int_equal(ptx_count(program, "fma.rn.f32"), counts->fmas);
-    assert_int_equal(ptx_count(program, "ld.shared.f32"), counts->loads);
+    assert_int_equal(ptx_count(program, "ld.shared.f32") - count_given(program), counts->loads);
     assert_int_equal(ptx_count(program, "st.global"), counts->stores);
     assert_true(t->tiling.step ? ptx_count(program, "bar.sync") >= barriers
                                : ptx_count(program, "bar.sync") == barriers);
@@ -117,6 +127,7 @@ static void run_kernel(struct trial *t)
         .images = (uint32_t)t->images,
         .blocks = csrconv_jit_blocks(shape, &t->tiling, t->images),
         .panels = csrconv_jit_panels(shape, &t->tiling),
+        .chunks = t->tiling.chunks,
         .threads = t->tiling.threads,
         .shared_bytes = t->tiling.shared_bytes
     };
@@ -182,7 +193,7 @@ static void check_tiling(struct trial *t, const struct csrconv_block_machine *ma
     t->tiling = *tiling;
     check_banks(&t->layer.problem.shape, tiling);
     /* Such small layers would all be one unit. */
-    t->tiling.unit_panels = random_between(random, 1, tiling->unit_panels);
+    t->tiling.unit_parts = random_between(random, 1, tiling->unit_parts);
     t->tiling.step = random_below(random, 3) ? 0 : random_between(random, 1, 50);
     check_limits(machine, tiling);
     exact_layer_clear(&t->layer);
@@ -217,6 +228,8 @@ static void keep_some(void *context, const struct csrconv_jit_tiling *tiling)
     int64_t at;
     kept->seen++;
     if (work_of(kept->trial, tiling) > most_work)
+        return;
+    if (kept->trial->chunks && tiling->chunks != kept->trial->chunks)
         return;
     at = kept->found < KEPT ? kept->found : random_between(kept->random, 0, kept->found);
     if (at < KEPT)
@@ -255,10 +268,10 @@ static void draw_epilogue(struct trial *t, float *bias, struct random_state *ran
 }
 
 static void check_geometry(const csrconv_geometry *g, const struct csrconv_block_machine *machine,
-                           struct random_state *random, int64_t *checked)
+                           int64_t chunks, struct random_state *random, int64_t *checked)
 {
     csrconv_weights *weights = random_weights(random, g);
-    struct trial t = { .layer.problem.weights = weights };
+    struct trial t = { .layer.problem.weights = weights, .chunks = chunks };
     float *bias = test_malloc((size_t)g->filters * sizeof *bias);
     exact_layer_init(&t.layer, g, random);
     t.images = random_between(random, 1, g->batch);
@@ -284,9 +297,27 @@ static void code_makes_the_convolution(void **state)
         /* Images apart, in and out, in some. */
         if (random_below(&random, 3) == 0)
             g.in_batch_stride = g.channels * g.height * g.width + random_between(&random, 1, 9);
-        check_geometry(&g, &machines[i % COUNT_OF(machines)], &random, &checked);
+        check_geometry(&g, &machines[i % COUNT_OF(machines)], 0, &random, &checked);
     }
     assert_true(checked > ROUNDS); /* not too many were too slow to run */
+}
+
+/* More channels than random layers have, and panels of fewer filters than the cluster has blocks.
+ */
+static void clusters_add_up(void **state)
+{
+    struct random_state random;
+    (void)state;
+    random_seed(&random, 17);
+    for (int64_t chunks = 2; chunks <= CSRCONV_JIT_MOST_CHUNKS; chunks *= 2) {
+        int64_t checked = 0;
+        for (int i = 0; i < CLUSTER_ROUNDS; i++) {
+            csrconv_geometry g = random_geometry(&random);
+            g.channels = g.groups * random_between(&random, chunks, 20);
+            check_geometry(&g, &machines[i % COUNT_OF(machines)], chunks, &random, &checked);
+        }
+        assert_true(checked > CLUSTER_ROUNDS);
+    }
 }
 
 /* Square layers with borders as real ones have them, larger than the random ones. */
@@ -310,7 +341,7 @@ static void real_layers(void **state)
         g.groups = layers[i].groups;
         g.stride_h = g.stride_w = layers[i].stride;
         g.pad_top = g.pad_left = g.pad_bottom = g.pad_right = layers[i].pad;
-        check_geometry(&g, &machines[0], &random, &checked);
+        check_geometry(&g, &machines[0], 0, &random, &checked);
     }
     assert_true(checked > COUNT_OF(layers));
 }
@@ -345,6 +376,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(code_makes_the_convolution),
+        cmocka_unit_test(clusters_add_up),
         cmocka_unit_test(real_layers),
         cmocka_unit_test(what_is_too_large_is_refused),
     };

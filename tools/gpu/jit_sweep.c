@@ -6,7 +6,7 @@
  *
  * Of each problem COUNT ways to cut it, among those that have the values that the knobs before it
  * ask for, as sweep.h tells. Knobs: threads, residents, flat, filters, stage_channels, ring; 0 asks
- * for nothing, which is -1 for flat. unit_panels and step are set, not asked for. no_eviction=1
+ * for nothing, which is -1 for flat. unit_parts and step are set, not asked for. no_eviction=1
  * and natural_rows=1 do without these choices.
  */
 #include "complain.h"
@@ -26,7 +26,7 @@ enum {
     FILTERS,
     STAGE_CHANNELS,
     RING,
-    UNIT_PANELS,
+    UNIT_PARTS,
     STEP,
     NO_EVICTION,
     NATURAL_ROWS,
@@ -38,7 +38,7 @@ static struct knob {
     int64_t value;
 } knobs[KNOBS] = { { "threads", 0 },     { "residents", 0 },      { "flat", -1 },
                    { "filters", 0 },     { "stage_channels", 0 }, { "ring", 0 },
-                   { "unit_panels", 0 }, { "step", 0 },           { "no_eviction", 0 },
+                   { "unit_parts", 0 },  { "step", 0 },           { "no_eviction", 0 },
                    { "natural_rows", 0 } };
 
 static bool is_asked(int knob, int64_t value)
@@ -50,8 +50,8 @@ static bool is_asked(int knob, int64_t value)
 static void keep(void *list, const struct csrconv_jit_tiling *tiling)
 {
     struct csrconv_jit_tiling changed = *tiling;
-    if (knobs[UNIT_PANELS].value)
-        changed.unit_panels = knobs[UNIT_PANELS].value;
+    if (knobs[UNIT_PARTS].value)
+        changed.unit_parts = knobs[UNIT_PARTS].value;
     changed.step = knobs[STEP].value;
     if (is_asked(THREADS, tiling->threads) && is_asked(RESIDENTS, tiling->residents) &&
         is_asked(FLAT, tiling->is_flat) && is_asked(FILTERS, tiling->filters) &&
@@ -96,7 +96,7 @@ static void print(const void *tiling, FILE *file)
                                 t->columns,
                                 t->filters,
                                 t->panels,
-                                t->unit_panels,
+                                t->unit_parts,
                                 t->stages,
                                 t->stage_channels,
                                 t->ring,
@@ -109,7 +109,7 @@ static void print(const void *tiling, FILE *file)
 
 static const struct sweep_kernel kernel = {
     .algorithm = "cuda_jit",
-    .columns = "threads,residents,flat,span,slots,rows,columns,filters,panels,unit_panels,stages,"
+    .columns = "threads,residents,flat,span,slots,rows,columns,filters,panels,unit_parts,stages,"
                "stage_channels,ring,step,no_eviction,natural_rows",
     .tiling_bytes = sizeof(struct csrconv_jit_tiling),
     .list = list_tilings,
