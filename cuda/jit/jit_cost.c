@@ -8,21 +8,22 @@
 
 /* Of an H200, fitted to the published layers; docs/performance-notes-gpu.md says how well. */
 static const double instruction_bytes = 16;
-static const double stream_bytes = 2.83;     /* of code, in a clock, by one block alone */
-static const double two_stream_bytes = 3.51; /* by two blocks together */
-static const double issue_share = 0.81;      /* of the four schedulers */
-static const double stage_instructions = 20; /* waits, and what brings another stage */
-static const double stage_clocks = 440;      /* until all warps are in step and under way again */
+static const double stream_bytes = 2.66;         /* of code, in a clock, by one block alone */
+static const double two_stream_bytes = 3.8;      /* by two blocks together */
+static const double cluster_stream_bytes = 25.5; /* by neighbours that share a way to the code */
+static const double cluster_processors = 16.5;   /* which are so many multiprocessors */
+static const double issue_share = 0.80;          /* of the four schedulers */
+static const double stage_instructions = 20;     /* waits, and what brings another stage */
+static const double stage_clocks = 380;      /* until all warps are in step and under way again */
 static const double group_instructions = 8;  /* predicates of a group of positions */
 static const double filter_instructions = 5; /* sums cleared, finished and stored */
 static const double block_instructions = 200;
-static const double staged_bytes = 53;       /* copied in a clock, at most */
-static const double shared_out_bytes = 15.9; /* when all multiprocessors copy */
-static const double stored_bytes = 16.7;     /* in a clock */
-static const double exchange_clocks = 1000;  /* until blocks of a cluster have each other's sums */
-static const double exchanged_bytes = 16;    /* in a clock */
-static const double cluster_share =
-    0.92; /* of the multiprocessors: where clusters of 4 have room */
+static const double block_clocks = 470;
+static const double staged_bytes = 80;     /* copied in a clock, at most */
+static const double shared_out_bytes = 16; /* when all multiprocessors copy */
+static const double stored_bytes = 19.3;   /* in a clock */
+static const double exchange_clocks = 200; /* until blocks of a cluster have each other's sums */
+static const double room_of_four = 0.92;   /* of the multiprocessors: where clusters of 4 fit */
 
 void csrconv_jit_work_init(const struct csrconv_problem *problem, struct csrconv_jit_work *work)
 {
@@ -69,41 +70,43 @@ double csrconv_jit_instructions(const struct csrconv_jit_work *work,
            filters * filter_instructions + block_instructions;
 }
 
+/* Bytes of code in a clock for a multiprocessor: less where its neighbours run other code. */
+static double stream_rate(const struct csrconv_jit_tiling *t, double parts, double busy)
+{
+    const double residents = (double)t->residents;
+    const double alone = t->residents > 1 ? two_stream_bytes : stream_bytes;
+    const double codes = fmin(parts, fmax(1.0, cluster_processors * busy * residents));
+    return fmin(alone, cluster_stream_bytes * residents / codes);
+}
+
 /* Clocks of a multiprocessor for the code of its resident blocks, however it is bound. */
-static double code_clocks(const struct csrconv_jit_work *w, const struct csrconv_jit_tiling *t)
+static double code_clocks(const struct csrconv_jit_work *w, const struct csrconv_jit_tiling *t,
+                          double busy)
 {
     const double residents = (double)t->residents;
     const double warps = (double)(t->threads / CSRCONV_LANES) * residents;
     const double loads = chunk_loads(w, t);
     const double instructions = csrconv_jit_instructions(w, t);
     const double stream = instructions * instruction_bytes * residents /
-                          (residents > 1.0 ? two_stream_bytes : stream_bytes);
+                          stream_rate(t, (double)csrconv_jit_parts(w->shape, t), busy);
     const double issue = instructions * warps / (4.0 * issue_share);
     return fmax(stream, fmax(issue, loads * warps * conflicts(w->shape)));
 }
 
-/* Clocks to copy a stage of the resident blocks, when so many multiprocessors have some. */
-static double stage_copy_clocks(const struct csrconv_jit_tiling *t, double busy_share)
+/* Clocks to copy a stage of the resident blocks. */
+static double stage_copy_clocks(const struct csrconv_jit_tiling *t, double busy)
 {
     const double bytes = (double)t->slots * (double)t->stage_channels * (double)t->channel_pitch *
                          (double)t->residents * sizeof(float);
-    return bytes / fmin(staged_bytes, shared_out_bytes / busy_share);
-}
-
-/* Of the sums of so many filters for each thread. */
-static double sum_bytes(const struct csrconv_jit_tiling *t, double filters)
-{
-    return filters * (double)t->threads * (double)t->residents * sizeof(float);
+    return bytes / fmin(staged_bytes, shared_out_bytes / busy);
 }
 
 /* From the last stage to the end. */
 static double end_clocks(const struct csrconv_jit_tiling *t)
 {
-    const double chunks = (double)t->chunks, own = (double)t->filters / chunks;
-    const double store = sum_bytes(t, own) / stored_bytes;
-    return t->chunks == 1
-               ? store
-               : store + exchange_clocks + (chunks - 1.0) * sum_bytes(t, own) / exchanged_bytes;
+    const double sums = (double)t->filters * (double)t->threads * (double)t->residents;
+    const double store = sums / (double)t->chunks * sizeof(float) / stored_bytes;
+    return block_clocks + store + (t->chunks > 1 ? exchange_clocks : 0.0);
 }
 
 /*
@@ -114,12 +117,13 @@ double csrconv_jit_cost_us(const struct csrconv_jit_work *work,
                            const struct csrconv_block_machine *machine,
                            const struct csrconv_jit_tiling *tiling)
 {
-    const double share = tiling->chunks > 2 ? cluster_share : 1.0;
+    const double share = tiling->chunks > 2 ? room_of_four : 1.0;
     const double places = share * (double)machine->processors * (double)tiling->residents;
     const double blocks = (double)tiling->blocks * (double)csrconv_jit_parts(work->shape, tiling);
     const double waves = ceil(blocks / places), stages = chunk_stages(tiling);
-    const double copy = stage_copy_clocks(tiling, fmin(1.0, blocks / places));
-    const double stage = code_clocks(work, tiling) / stages + stage_clocks;
+    const double busy = fmin(1.0, blocks / places); /* share of the multiprocessors */
+    const double copy = stage_copy_clocks(tiling, busy);
+    const double stage = code_clocks(work, tiling, busy) / stages + stage_clocks;
     const double ends = copy + end_clocks(tiling);
     const double middle = stage + (stages - 1.0) * fmax(stage, copy);
     const double seen_ends = tiling->residents > 1 ? 1.0 : waves;
