@@ -1,6 +1,7 @@
 #include "jit_cost.h"
 
 #include "csr.h"
+#include "integers.h"
 #include "jit_positions.h"
 
 #include <math.h>
@@ -9,17 +10,20 @@
 static const double instruction_bytes = 16;
 static const double stream_bytes = 2.6;      /* of code, in a clock, by one block alone */
 static const double two_stream_bytes = 3.8;  /* by two blocks together */
-static const double issue_share = 0.82;      /* of the four schedulers */
+static const double issue_share = 0.76;      /* of the four schedulers */
 static const double stage_instructions = 20; /* waits, and what brings another stage */
 static const double stage_clocks = 150;      /* until all warps are in step again */
 static const double first_clocks = 1000; /* a block's beginning, until its first copies are there */
 static const double group_instructions = 8;  /* predicates of a group of positions */
 static const double filter_instructions = 5; /* sums cleared, finished and stored */
 static const double block_instructions = 200;
-static const double staging_share = 0.05; /* of the time of copies that nothing hides */
+static const double staging_share = 0.2;  /* of the time of copies that nothing hides */
 static const double stage_bytes = 21;     /* copied in a clock, when all multiprocessors do */
+static const double copy_clocks = 150;    /* of a copy that follows another, beside its bytes */
+static const double cluster_clocks = 900; /* sums to the blocks that add them, beside their bytes */
+static const double given_bytes = 16;     /* of sums in a clock; not measured yet */
+static const double fours_share = 30.0 / 33.0; /* of the multiprocessors, in clusters of four */
 static const double launch_us = 2.5;
-static const double dram_bytes_per_us = 4.0e6;
 
 void csrconv_jit_work_init(const struct csrconv_problem *problem, struct csrconv_jit_work *work)
 {
@@ -36,20 +40,30 @@ double csrconv_jit_expected_loads(const struct csrconv_jit_work *work, int64_t f
     return (double)work->shape->columns * -expm1((double)filters * work->log_sparsity);
 }
 
-/* Lanes read words a stride apart: how many of them meet in a bank. */
-static double conflicts(const struct csrconv_shape *shape)
+/* Of a panel's stages and columns, what the longest chunk has. */
+static double chunk_share(const struct csrconv_jit_tiling *tiling)
+{
+    return (double)csrconv_ceil_divide(tiling->stages, tiling->chunks) / (double)tiling->stages;
+}
+
+/* Lanes read words a stride apart, and some warps those of two images: how many meet in a bank. */
+static double conflicts(const struct csrconv_shape *shape, const struct csrconv_jit_tiling *t)
 {
     const int64_t stride = shape->out_w > 1 ? shape->g.stride_w : 1, lowest = stride & -stride;
-    return (double)(lowest < CSRCONV_LANES ? lowest : CSRCONV_LANES);
+    const double lanes = CSRCONV_LANES;
+    const double of_stride = fmin((double)lowest, lanes);
+    const double of_images =
+        t->slots > 1 ? fmin((lanes - 1.0) / (double)shape->out_plane, 1.0) : 0.0;
+    return fmin(of_stride * (1.0 + of_images), lanes);
 }
 
 double csrconv_jit_instructions(const struct csrconv_jit_work *work,
                                 const struct csrconv_jit_tiling *tiling)
 {
-    const double filters = (double)tiling->filters, stages = (double)tiling->stages;
+    const double filters = (double)tiling->filters, share = chunk_share(tiling);
     const double products = filters * (double)work->shape->columns * work->density;
-    return products + csrconv_jit_expected_loads(work, tiling->filters) +
-           stages *
+    return share * (products + csrconv_jit_expected_loads(work, tiling->filters)) +
+           share * (double)tiling->stages *
                (stage_instructions + group_instructions * (double)csrconv_jit_groups(work->shape)) +
            filters * filter_instructions + block_instructions;
 }
@@ -57,37 +71,60 @@ double csrconv_jit_instructions(const struct csrconv_jit_work *work,
 /* Clocks of a multiprocessor for the code of its resident blocks, however it is bound. */
 static double code_clocks(const struct csrconv_jit_work *w, const struct csrconv_jit_tiling *t)
 {
-    const double residents = (double)t->residents;
+    const double residents = (double)t->residents, share = chunk_share(t);
     const double warps = (double)(t->threads / CSRCONV_LANES) * residents;
-    const double loads = csrconv_jit_expected_loads(w, t->filters);
+    const double loads = csrconv_jit_expected_loads(w, t->filters) * share;
     const double instructions = csrconv_jit_instructions(w, t);
     const double stream = instructions * instruction_bytes * residents /
                           (residents > 1.0 ? two_stream_bytes : stream_bytes);
     const double issue = instructions * warps / (4.0 * issue_share);
-    return fmax(stream, fmax(issue, loads * warps * conflicts(w->shape))) +
-           (double)t->stages * stage_clocks;
+    return fmax(stream, fmax(issue, loads * warps * conflicts(w->shape, t))) +
+           share * (double)t->stages * stage_clocks;
 }
 
-/* Bytes that a block stages, in so many of its stages. */
-static double staged_bytes(const struct csrconv_jit_tiling *t, int64_t stages)
+/* Clocks of a multiprocessor for the copies of one stage of its resident blocks. */
+static double stage_copy_clocks(const struct csrconv_jit_tiling *t)
 {
-    return (double)t->slots * (double)stages * (double)t->stage_channels *
-           (double)t->channel_pitch * sizeof(float);
+    const double bytes = (double)t->slots * (double)t->stage_channels * (double)t->channel_pitch *
+                         sizeof(float) * (double)t->residents;
+    return bytes / stage_bytes;
+}
+
+/* At which stages can follow one another: copies of so many are on their way at once. */
+static double stage_interval(const struct csrconv_jit_tiling *t)
+{
+    const int64_t stages = csrconv_ceil_divide(t->stages, t->chunks);
+    const double ahead = (double)csrconv_jit_ahead(t, stages), copy = stage_copy_clocks(t);
+    return fmax(copy, (copy_clocks + copy) / ahead);
+}
+
+/* Clocks that the blocks of a cluster take to give each other sums. */
+static double exchange_clocks(const struct csrconv_jit_tiling *t)
+{
+    const double others = (double)(t->chunks - 1) / (double)t->chunks;
+    const double bytes = (double)csrconv_jit_given(t, t->filters) * (double)t->residents * others;
+    return t->chunks > 1 ? cluster_clocks + bytes / given_bytes : 0.0;
+}
+
+/* How often all multiprocessors are filled with blocks. */
+static double waves_of(const struct csrconv_shape *shape,
+                       const struct csrconv_block_machine *machine,
+                       const struct csrconv_jit_tiling *t)
+{
+    const double chunks = (double)t->chunks, share = t->chunks > 2 ? fours_share : 1.0;
+    const double clusters =
+        floor((double)machine->processors * share * (double)t->residents / chunks);
+    return ceil((double)t->blocks * (double)csrconv_jit_panels(shape, t) / fmax(clusters, 1.0));
 }
 
 double csrconv_jit_cost_us(const struct csrconv_jit_work *work,
                            const struct csrconv_block_machine *machine,
                            const struct csrconv_jit_tiling *tiling)
 {
-    const struct csrconv_shape *shape = work->shape;
-    const double residents = (double)tiling->residents;
-    const double panels = (double)(tiling->panels * shape->g.groups);
-    const double waves =
-        ceil((double)tiling->blocks * panels / ((double)machine->processors * residents));
-    const double staging = staged_bytes(tiling, tiling->stages) * residents / stage_bytes;
-    const double first = staged_bytes(tiling, 1) * residents / stage_bytes;
-    const double clocks =
-        first_clocks + first + fmax(staging, code_clocks(work, tiling) + staging_share * staging);
-    const double stored = (double)shape->g.batch * (double)shape->out_image * sizeof(float);
-    return launch_us + waves * clocks / (machine->clock_ghz * 1e3) + stored / dram_bytes_per_us;
+    const double stages = chunk_share(tiling) * (double)tiling->stages;
+    const double copy = stage_copy_clocks(tiling);
+    const double work_clocks = code_clocks(work, tiling) + staging_share * copy * stages;
+    const double clocks = first_clocks + copy + exchange_clocks(tiling) +
+                          fmax(stages * stage_interval(tiling), work_clocks);
+    return launch_us + waves_of(work->shape, machine, tiling) * clocks / (machine->clock_ghz * 1e3);
 }
