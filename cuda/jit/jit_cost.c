@@ -50,11 +50,11 @@ static double chunk_share(const struct csrconv_jit_tiling *tiling)
 static double conflicts(const struct csrconv_shape *shape, const struct csrconv_jit_tiling *t)
 {
     const int64_t stride = shape->out_w > 1 ? shape->g.stride_w : 1, lowest = stride & -stride;
-    const double lanes = CSRCONV_LANES;
-    const double of_stride = fmin((double)lowest, lanes);
-    const double of_images =
-        t->slots > 1 ? fmin((lanes - 1.0) / (double)shape->out_plane, 1.0) : 0.0;
-    return fmin(of_stride * (1.0 + of_images), lanes);
+    const double lanes = CSRCONV_LANES, of_stride = fmin((double)lowest, lanes);
+    const bool may_meet = csrconv_jit_images_meet(shape) || shape->out_plane != shape->plane;
+    if (t->slots < 2 || !may_meet)
+        return of_stride;
+    return fmin(of_stride * (1.0 + fmin((lanes - 1.0) / (double)shape->out_plane, 1.0)), lanes);
 }
 
 double csrconv_jit_instructions(const struct csrconv_jit_work *work,

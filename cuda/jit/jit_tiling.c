@@ -74,21 +74,30 @@ int64_t csrconv_jit_launch_images(const struct csrconv_shape *shape,
     return (INT32_MAX - CSRCONV_JIT_MOST_THREADS) / of_an_image;
 }
 
-/* The least pitch of so many words that is `distance` modulo 4 words. */
-static int64_t pitch_of(int64_t words, int64_t distance)
+/* The least pitch of so many words that is `distance` modulo `modulus`. */
+static int64_t pitch_of(int64_t words, int64_t distance, int64_t modulus)
 {
-    return words + (distance - words % 4 + 4) % 4;
+    return words + (distance - words % modulus + modulus) % modulus;
+}
+
+/* Of images: where copies allow it, lanes of two images read different banks, as those of one do.
+ */
+static int64_t slot_pitch(const struct csrconv_shape *shape, const struct csrconv_jit_tiling *t)
+{
+    const int64_t words = t->stage_channels * t->channel_pitch + shifts;
+    return csrconv_jit_images_meet(shape) ? csrconv_round_up(words, 4)
+                                          : pitch_of(words, shape->plane % WARP, WARP);
 }
 
 static void set_pitches(const struct csrconv_shape *shape, struct csrconv_jit_tiling *t)
 {
     const int64_t width = shape->g.width;
     const bool is_lines = t->stage_columns == width;
-    t->row_pitch = is_lines ? width : pitch_of(t->stage_columns + ends, width % 4);
+    t->row_pitch = is_lines ? width : pitch_of(t->stage_columns + ends, width % 4, 4);
     t->channel_pitch = csrconv_jit_stages_planes(shape, t)
                            ? shape->plane
-                           : pitch_of(t->stage_rows * t->row_pitch + ends, shape->plane % 4);
-    t->slot_pitch = csrconv_round_up(t->stage_channels * t->channel_pitch + shifts, 4);
+                           : pitch_of(t->stage_rows * t->row_pitch + ends, shape->plane % 4, 4);
+    t->slot_pitch = slot_pitch(shape, t);
     t->stage_words = csrconv_round_up(t->slots * t->slot_pitch, WARP);
 }
 
@@ -161,17 +170,22 @@ static void consider_stages(struct search *s, struct csrconv_jit_tiling *t)
     }
 }
 
-/* Panels of equal size, from the fewest that registers allow to four times as many. */
+/*
+ * Panels of equal size, from the fewest that registers allow to four times as many, or as many as
+ * fill the GPU.
+ */
 static void consider_panels(struct search *s, struct csrconv_jit_tiling *t)
 {
     const int64_t filters = s->problem->shape.group_filters;
     const int64_t registers = csrconv_jit_registers(t->threads / WARP * t->residents);
     const int64_t most = registers - s->other_registers;
-    int64_t fewest, last = 0;
+    const int64_t filling = s->machine->processors * t->residents / t->blocks;
+    int64_t fewest, end, last = 0;
     if (most < 1)
         return;
     fewest = csrconv_ceil_divide(filters, most);
-    for (int64_t panels = fewest; panels <= csrconv_smaller(filters, 4 * fewest); panels++) {
+    end = csrconv_smaller(filters, csrconv_larger(4 * fewest, filling));
+    for (int64_t panels = fewest; panels <= end; panels++) {
         t->filters = csrconv_ceil_divide(filters, panels);
         if (t->filters == last)
             continue;

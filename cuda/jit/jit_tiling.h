@@ -87,6 +87,12 @@ static inline bool csrconv_jit_stages_planes(const struct csrconv_shape *shape,
     return tiling->stage_rows == shape->g.height && tiling->stage_columns == shape->g.width;
 }
 
+/* Whether lanes of two images may read words of one bank, as far as copies have a say in that. */
+static inline bool csrconv_jit_images_meet(const struct csrconv_shape *shape)
+{
+    return shape->plane % 4 != 0;
+}
+
 /* Channels of that stage: fewer in the last. */
 static inline int64_t csrconv_jit_channels_of(const struct csrconv_shape *shape,
                                               const struct csrconv_jit_tiling *tiling,
