@@ -198,9 +198,19 @@ static csrconv_status run_images(const struct jit *jit, const struct csrconv_run
     void *arguments[] = { &in, &out, &residual, &images };
     const dim3 grid = { (unsigned)csrconv_jit_blocks(shape, t, count),
                         (unsigned)csrconv_jit_panels(shape, t), (unsigned)t->chunks };
-    const dim3 block = { (unsigned)t->threads, 1, 1 };
-    return csrconv_cuda_check(cudaLaunchKernel((const void *)jit->kernel, grid, block, arguments,
-                                               (size_t)t->shared_bytes, run->stream),
+    cudaLaunchAttribute starts_early = {
+        .id = cudaLaunchAttributeProgrammaticStreamSerialization,
+        .val = { .programmaticStreamSerializationAllowed = 1 },
+    };
+    const cudaLaunchConfig_t config = {
+        .gridDim = grid,
+        .blockDim = { (unsigned)t->threads, 1, 1 },
+        .dynamicSmemBytes = (size_t)t->shared_bytes,
+        .stream = run->stream,
+        .attrs = &starts_early,
+        .numAttrs = 1,
+    };
+    return csrconv_cuda_check(cudaLaunchKernelExC(&config, (const void *)jit->kernel, arguments),
                               "cuda_jit");
 }
 

@@ -184,6 +184,8 @@ void csrconv_jit_ptx_entry(const struct csrconv_shape *shape,
     print_launch(tiling, text);
     csrconv_jit_print(text, "{\n.reg .b32 base, part, t;\n.reg .b64 pointer;\n.reg .pred p;\n"
                             "mov.u32 base, shared;\n");
+    /* Let the next kernel begin, as far as it does not wait for this one. */
+    csrconv_jit_print(text, "griddepcontrol.launch_dependents;\n");
     print_parameters_kept(tiling, text);
     csrconv_jit_print(text,
                       "mov.u32 part, %%ctaid.y;\nmov.u32 t, %%ctaid.z;\n"
@@ -207,6 +209,8 @@ void csrconv_jit_ptx_part(const struct csrconv_problem *problem,
     csrconv_jit_print_masks(p);
     csrconv_jit_print_table(p);
     csrconv_jit_print_barriers(p);
+    /* Until the kernels before are done, of which all but tensors is independent. */
+    say("griddepcontrol.wait;\n");
     for (int64_t stage = first; stage < first + ahead; stage++)
         csrconv_jit_print_copies(p, stage);
     print_sums_cleared(p);

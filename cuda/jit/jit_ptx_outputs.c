@@ -19,17 +19,21 @@ void csrconv_jit_print_divide(const struct printer *p, const char *quotient, con
 /* first, image, slot, y, x of a thread whose outputs follow one another through the images. */
 static void print_flat_output(const struct printer *p)
 {
-    const int64_t plane = p->shape->out_plane, span = p->tiling->span;
+    const int64_t plane = p->shape->out_plane, lanes = csrconv_jit_image_lanes(p->shape);
+    const int64_t span = p->tiling->span;
     say("mul.lo.u32 t, block, %" PRId64 ";\n", span);
-    csrconv_jit_print_divide(p, "first", "u", "t", plane);
+    csrconv_jit_print_divide(p, "first", "u", "t", lanes);
     say("add.u32 u, t, thread;\n");
     csrconv_jit_print_parameter(p, "v", PARAMETER_IMAGES);
-    say("mul.lo.u32 v, v, %" PRId64 ";\n", plane);
+    say("mul.lo.u32 v, v, %" PRId64 ";\n", lanes);
     say("setp.lt.u32 valid, thread, %" PRId64 ";\nsetp.lt.and.u32 valid, u, v, valid;\n", span);
     /* Threads beyond the last output do as the last one's does. */
     say("min.u32 u, thread, %" PRId64 ";\nadd.u32 u, u, t;\n", span - 1);
     say("sub.u32 v, v, 1;\nmin.u32 u, u, v;\n");
-    csrconv_jit_print_divide(p, "image", "u", "u", plane);
+    csrconv_jit_print_divide(p, "image", "u", "u", lanes);
+    if (lanes != plane)
+        say("setp.lt.and.u32 valid, u, %" PRId64 ", valid;\nmin.u32 u, u, %" PRId64 ";\n", plane,
+            plane - 1);
     say("sub.u32 slot, image, first;\n");
     csrconv_jit_print_divide(p, "y", "x", "u", p->shape->out_w);
     say("mov.u32 row, 0;\nmov.u32 column, 0;\n");
@@ -64,10 +68,23 @@ static void print_tile_output(const struct printer *p)
         p->shape->out_w - 1);
 }
 
+/*
+ * Two multiprocessors that share code take neighbouring blocks, which are best of one panel. Where
+ * blocks are odd in number, the last of a panel is next to the last of another: those have less to
+ * do.
+ */
+static void print_block(const struct printer *p)
+{
+    say("mov.u32 block, %%ctaid.x;\n");
+    if (p->part->number / p->tiling->chunks % 2)
+        say("mov.u32 t, %%nctaid.x;\nsub.u32 block, t, block;\nsub.u32 block, block, 1;\n");
+}
+
 /* Which output is the thread's; again before it is stored, since registers are few between. */
 void csrconv_jit_print_output(const struct printer *p)
 {
-    say("mov.u32 thread, %%tid.x;\nmov.u32 block, %%ctaid.x;\n");
+    say("mov.u32 thread, %%tid.x;\n");
+    print_block(p);
     if (p->tiling->is_flat)
         print_flat_output(p);
     else

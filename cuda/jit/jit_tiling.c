@@ -61,7 +61,7 @@ struct csrconv_jit_source csrconv_jit_source_of(const struct csrconv_shape *shap
 int64_t csrconv_jit_blocks(const struct csrconv_shape *shape,
                            const struct csrconv_jit_tiling *tiling, int64_t n)
 {
-    return tiling->is_flat ? csrconv_ceil_divide(n * shape->out_plane, tiling->span)
+    return tiling->is_flat ? csrconv_ceil_divide(n * csrconv_jit_image_lanes(shape), tiling->span)
                            : n * tiling->row_tiles * tiling->column_tiles;
 }
 
@@ -70,34 +70,33 @@ int64_t csrconv_jit_launch_images(const struct csrconv_shape *shape,
                                   const struct csrconv_jit_tiling *tiling)
 {
     const int64_t of_an_image =
-        tiling->is_flat ? shape->out_plane : tiling->row_tiles * tiling->column_tiles;
+        tiling->is_flat ? csrconv_jit_image_lanes(shape) : tiling->row_tiles * tiling->column_tiles;
     return (INT32_MAX - CSRCONV_JIT_MOST_THREADS) / of_an_image;
 }
 
-/* The least pitch of so many words that is `distance` modulo `modulus`. */
-static int64_t pitch_of(int64_t words, int64_t distance, int64_t modulus)
+/* The least pitch of so many words that is `distance` modulo 4 words. */
+static int64_t pitch_of(int64_t words, int64_t distance)
 {
-    return words + (distance - words % modulus + modulus) % modulus;
+    return words + (distance - words % 4 + 4) % 4;
 }
 
-/* Of images: where copies allow it, lanes of two images read different banks, as those of one do.
- */
-static int64_t slot_pitch(const struct csrconv_shape *shape, const struct csrconv_jit_tiling *t)
+/* The next multiple of 4 words by which lanes of the next image read the banks that are left. */
+static int64_t in_step(int64_t words, int64_t lanes)
 {
-    const int64_t words = t->stage_channels * t->channel_pitch + shifts;
-    return csrconv_jit_images_meet(shape) ? csrconv_round_up(words, 4)
-                                          : pitch_of(words, shape->plane % WARP, WARP);
+    return words + (lanes - words % WARP + WARP) % WARP / 4 * 4;
 }
 
 static void set_pitches(const struct csrconv_shape *shape, struct csrconv_jit_tiling *t)
 {
     const int64_t width = shape->g.width;
     const bool is_lines = t->stage_columns == width;
-    t->row_pitch = is_lines ? width : pitch_of(t->stage_columns + ends, width % 4, 4);
+    t->row_pitch = is_lines ? width : pitch_of(t->stage_columns + ends, width % 4);
     t->channel_pitch = csrconv_jit_stages_planes(shape, t)
                            ? shape->plane
-                           : pitch_of(t->stage_rows * t->row_pitch + ends, shape->plane % 4, 4);
-    t->slot_pitch = slot_pitch(shape, t);
+                           : pitch_of(t->stage_rows * t->row_pitch + ends, shape->plane % 4);
+    t->slot_pitch = csrconv_round_up(t->stage_channels * t->channel_pitch + shifts, 4);
+    if (t->is_flat && t->slots > 1 && csrconv_jit_is_in_place(shape))
+        t->slot_pitch = in_step(t->slot_pitch, csrconv_jit_image_lanes(shape));
     t->stage_words = csrconv_round_up(t->slots * t->slot_pitch, WARP);
 }
 
@@ -137,7 +136,7 @@ static int64_t unit_parts(const struct search *s, const struct csrconv_jit_tilin
 /* How many stages a block holds at once. */
 static void consider_rings(struct search *s, struct csrconv_jit_tiling *t)
 {
-    for (t->ring = 1; t->ring <= MOST_RING; t->ring++) {
+    for (t->ring = MOST_RING; t->ring >= 1; t->ring--) { /* rather more, if it is the same */
         if (!fit_stages(s, t))
             continue;
         t->unit_parts = unit_parts(s, t);
@@ -170,21 +169,27 @@ static void consider_stages(struct search *s, struct csrconv_jit_tiling *t)
     }
 }
 
-/*
- * Panels of equal size, from the fewest that registers allow to four times as many, or as many as
- * fill the GPU.
- */
+/* Four times as many as registers want; and where outputs are few, one for each multiprocessor. */
+static int64_t most_panels(const struct search *s, const struct csrconv_jit_tiling *t,
+                           int64_t fewest)
+{
+    const int64_t tiles = t->blocks * s->problem->shape.g.groups;
+    const int64_t most =
+        csrconv_larger(4 * fewest, csrconv_ceil_divide(s->machine->processors, tiles));
+    return csrconv_smaller(s->problem->shape.group_filters, most);
+}
+
+/* Panels of equal size, from the fewest that registers allow. */
 static void consider_panels(struct search *s, struct csrconv_jit_tiling *t)
 {
     const int64_t filters = s->problem->shape.group_filters;
     const int64_t registers = csrconv_jit_registers(t->threads / WARP * t->residents);
     const int64_t most = registers - s->other_registers;
-    const int64_t filling = s->machine->processors * t->residents / t->blocks;
-    int64_t fewest, end, last = 0;
+    int64_t fewest, last = 0, end;
     if (most < 1)
         return;
     fewest = csrconv_ceil_divide(filters, most);
-    end = csrconv_smaller(filters, csrconv_larger(4 * fewest, filling));
+    end = most_panels(s, t, fewest);
     for (int64_t panels = fewest; panels <= end; panels++) {
         t->filters = csrconv_ceil_divide(filters, panels);
         if (t->filters == last)
@@ -208,7 +213,7 @@ static void consider_residents(struct search *s, struct csrconv_jit_tiling *t)
 static void consider_flat(struct search *s, int64_t threads)
 {
     const struct csrconv_shape *shape = &s->problem->shape;
-    const int64_t plane = shape->out_plane, whole = threads / plane * plane;
+    const int64_t lanes = csrconv_jit_image_lanes(shape), whole = threads / lanes * lanes;
     struct csrconv_jit_tiling t = { .threads = threads,
                                     .is_flat = true,
                                     .row_tiles = 1,
@@ -219,12 +224,12 @@ static void consider_flat(struct search *s, int64_t threads)
         return;
     if (whole > threads - WARP) {
         t.span = whole;
-        t.slots = csrconv_smaller(whole / plane, shape->g.batch);
+        t.slots = csrconv_smaller(whole / lanes, shape->g.batch);
         consider_residents(s, &t);
     }
     if (whole != threads) {
         t.span = threads;
-        t.slots = csrconv_smaller((threads + plane - 2) / plane + 1, shape->g.batch);
+        t.slots = csrconv_smaller((threads + lanes - 2) / lanes + 1, shape->g.batch);
         consider_residents(s, &t);
     }
 }

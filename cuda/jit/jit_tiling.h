@@ -87,12 +87,6 @@ static inline bool csrconv_jit_stages_planes(const struct csrconv_shape *shape,
     return tiling->stage_rows == shape->g.height && tiling->stage_columns == shape->g.width;
 }
 
-/* Whether lanes of two images may read words of one bank, as far as copies have a say in that. */
-static inline bool csrconv_jit_images_meet(const struct csrconv_shape *shape)
-{
-    return shape->plane % 4 != 0;
-}
-
 /* Channels of that stage: fewer in the last. */
 static inline int64_t csrconv_jit_channels_of(const struct csrconv_shape *shape,
                                               const struct csrconv_jit_tiling *tiling,
@@ -100,6 +94,24 @@ static inline int64_t csrconv_jit_channels_of(const struct csrconv_shape *shape,
 {
     const int64_t left = shape->group_channels - stage * tiling->stage_channels;
     return left < tiling->stage_channels ? left : tiling->stage_channels;
+}
+
+/* Whether an output lies where its window's middle does, so that neighbours read neighbours. */
+static inline bool csrconv_jit_is_in_place(const struct csrconv_shape *shape)
+{
+    return shape->out_h == shape->g.height && shape->out_w == shape->g.width &&
+           shape->g.stride_h == 1 && shape->g.stride_w == 1;
+}
+
+/*
+ * Consecutive outputs: threads from an image's first to the next one's. Up to three are idle, where
+ * that is a small part: distances of images are whole 16 bytes, and warps that reach into the next
+ * image are to read every bank once.
+ */
+static inline int64_t csrconv_jit_image_lanes(const struct csrconv_shape *shape)
+{
+    const int64_t plane = shape->out_plane, idle = (4 - plane % 4) % 4;
+    return csrconv_jit_is_in_place(shape) && 16 * idle <= plane ? plane + idle : plane;
 }
 
 /* Where part `part` of `count` things begins, in parts that differ by one at most. */

@@ -15,6 +15,7 @@ enum {
 struct thread {
     int64_t next; /* instruction */
     bool is_waiting, is_done;
+    bool may_go_on; /* what the kernels before it stored is there, and they read no more */
     bool is_trying; /* for what has not come yet: others' turn */
     int64_t id;
     int64_t phase;      /* of the cluster's barrier, when the thread arrived there */

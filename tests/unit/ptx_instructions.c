@@ -13,6 +13,8 @@ uint64_t ptx_read(const struct block *b, const struct thread *t, const struct pt
         return (uint64_t)t->id;
     case PTX_BLOCK:
         return (uint64_t)b->number;
+    case PTX_BLOCKS:
+        return (uint64_t)b->launch->blocks;
     case PTX_PANEL:
         return (uint64_t)b->panel;
     case PTX_CHUNK:
@@ -174,8 +176,16 @@ INSTRUCTION(store_shared_64)
     memcpy(ptx_shared_at(b, IN(0), sizeof x), &x, sizeof x);
 }
 
+INSTRUCTION(wait_for_kernels)
+{
+    (void)b;
+    (void)c;
+    t->may_go_on = true;
+}
+
 INSTRUCTION(load_global)
 {
+    assert_true(t->may_go_on);
     OUT(as_bits(*ptx_float_at(&b->launch->residual, IN(1))));
 }
 
@@ -183,6 +193,7 @@ INSTRUCTION(load_global)
 INSTRUCTION(store_global)
 {
     float *to = ptx_float_at(&b->launch->out, IN(0));
+    assert_true(t->may_go_on);
     assert_true(isnan(*to));
     *to = as_float(IN(1));
 }
@@ -229,6 +240,8 @@ static const struct ptx_opcode plain_opcodes[] = {
     { "call.uni", call },
     { "ret", come_back },
     { "exit", leave },
+    { "griddepcontrol.launch_dependents", nothing },
+    { "griddepcontrol.wait", wait_for_kernels },
     { "fence.mbarrier_init.release.cluster", nothing },
     { "fence.proxy.async", nothing },
     { "createpolicy.fractional.L2::evict_first.b64", set_policy },

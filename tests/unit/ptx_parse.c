@@ -132,6 +132,8 @@ static struct ptx_operand take_operand(struct parser *p, const struct ptx_instru
         o.kind = PTX_THREAD;
     else if (strcmp(word, "%ctaid.x") == 0)
         o.kind = PTX_BLOCK;
+    else if (strcmp(word, "%nctaid.x") == 0)
+        o.kind = PTX_BLOCKS;
     else if (strcmp(word, "%ctaid.y") == 0)
         o.kind = PTX_PANEL;
     else if (strcmp(word, "%ctaid.z") == 0)

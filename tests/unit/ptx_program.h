@@ -12,6 +12,7 @@ enum ptx_kind {
     PTX_NUMBER,
     PTX_THREAD,
     PTX_BLOCK, /* in the panel */
+    PTX_BLOCKS,
     PTX_PANEL,
     PTX_CHUNK,
     PTX_SHARED,

@@ -47,6 +47,7 @@ INSTRUCTION(copy_bulk)
 {
     const int64_t bytes = LOW(2);
     const uint64_t from = IN(1);
+    assert_true(t->may_go_on);
     assert_true(bytes > 0 && bytes % 16 == 0 && from % 16 == 0 && LOW(0) % 16 == 0);
     ptx_begin_copy(b, &(struct copy){ .from = ptx_input_at(b, from, bytes),
                                       .to = (int64_t)LOW(0),
@@ -57,6 +58,7 @@ INSTRUCTION(copy_bulk)
 
 INSTRUCTION(copy_word)
 {
+    assert_true(t->may_go_on);
     assert_int_equal(IN(2), 4);
     ptx_begin_copy(b, &(struct copy){ .from = ptx_input_at(b, IN(1), 4),
                                       .to = (int64_t)LOW(0),

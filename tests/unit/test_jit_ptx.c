@@ -179,10 +179,19 @@ static void check_limits(const struct csrconv_block_machine *machine,
     assert_true(t->us > 0.0);
 }
 
+/* Warps that reach into the next image read every bank once. */
+static void check_banks(const struct csrconv_shape *shape, const struct csrconv_jit_tiling *t)
+{
+    const int64_t lanes = csrconv_jit_image_lanes(shape);
+    if (t->is_flat && t->slots > 1 && csrconv_jit_is_in_place(shape) && lanes % 4 == 0)
+        assert_int_equal((t->slot_pitch - lanes) % 32, 0);
+}
+
 static void check_tiling(struct trial *t, const struct csrconv_block_machine *machine,
                          const struct csrconv_jit_tiling *tiling, struct random_state *random)
 {
     t->tiling = *tiling;
+    check_banks(&t->layer.problem.shape, tiling);
     /* Such small layers would all be one unit. */
     t->tiling.unit_parts = random_between(random, 1, tiling->unit_parts);
     t->tiling.step = random_below(random, 3) ? 0 : random_between(random, 1, 50);

@@ -63,7 +63,8 @@ static void write_protocol(const struct reproduction *r, FILE *stream)
     fputs(r->is_cpu
               ? "4. Medians, hot caches. oneDNN is timed in the layout it likes best, conversions "
                 "left out.\n"
-              : "4. Medians, hot caches, by events of the GPU around a CUDA graph of 20 executes, "
+              : "4. Medians, hot caches, by events of the GPU around a CUDA graph of up to 20 "
+                "executes, "
                 "another replay of it queued before. Where a peer cannot be captured, its "
                 "`peer_algorithm` in layers.csv says `no graph`.\n",
           stream);

@@ -195,6 +195,7 @@ static int cuda_flush(void)
 
 const struct place place_cuda = {
     .device = CSRCONV_DEVICE_CUDA,
+    .row_us = 4000.0, /* against a graph's start and the events' step */
     .count = gpu_count,
     .describe = gpu_describe,
     .warm_up_us = 1e4, /* for the clock of an idle GPU to rise */

@@ -47,10 +47,15 @@ def bench(options, *arguments, svg=None):
         options.is_wrong |= done.returncode == WRONG
         if done.returncode not in (0, WRONG):
             sys.exit(f"{sys.argv[0]}: exit code {done.returncode} of {' '.join(map(str, command))}")
-        if not path.exists():
-            return []
-        with open(path, newline="") as file:
-            return list(csv.DictReader(file))
+        return read(path)
+
+
+def read(path):
+    """Of one CSV; none if it is missing."""
+    if not os.path.exists(path):
+        return []
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def write(path, rows):

@@ -2,6 +2,7 @@
 """Measures csrconv on a wide set of layers, beyond the published ones: where is it slower than dense?
 
 usage: wide_set.py CSRCONV DATA --csv OUT.csv [--device D] [--batch N] [--threads T] [--min-time S]
+                  [--resume]
 
 DATA is a folder with
   dlmc_resnet50/manifest.csv                 patterns of pruned ResNet-50 layers, with their geometry
@@ -87,19 +88,23 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     bench_rows.add_arguments(parser)
     parser.add_argument("data", type=pathlib.Path, nargs="?", help="the folder with the data")
-    parser.add_argument("--csv", required=True, help="where all rows go")
+    parser.add_argument("--csv", required=True, help="where all rows go, after each layer")
+    parser.add_argument("--resume", action="store_true", help="leave out the layers that are there")
     options = parser.parse_args()
     if not options.data or not (options.data / "dlmc_resnet50" / "manifest.csv").is_file():
         print(f"skipped: no data in {options.data}")
         return 77
     if not pathlib.Path(options.csv).resolve().parent.is_dir():
         parser.error(f"{options.csv}: no such folder")
-    rows = []
+    rows = bench_rows.read(options.csv) if options.resume else []
+    done = {row["name"] for row in rows}
     for source in (dlmc, mobilenet, shapes):
         for arguments in source(options.data):
-            rows += bench_rows.bench(options, *arguments)
-            print(arguments[-1], flush=True)
-    bench_rows.write(options.csv, rows)
+            if arguments[-1].split('"')[1] not in done:
+                rows += bench_rows.bench(options, *arguments)
+                if rows:
+                    bench_rows.write(options.csv, rows)
+                print(arguments[-1], flush=True)
     lines, compared = slower(rows)
     print(f"\nslower than the faster dense peer on {len(lines)} of {compared} layers:",
           *lines, sep="\n  ")

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Which algorithm is the fastest where: four layers over sparsity and batch, on a GPU.
+
+usage: winner_map.py CSRCONV FOLDER [--device cuda] [--sparsity P,..] [--batches N,..] [--layers K,..]
+                     [--min-time S] [--algo A,..] [--peers P,..]
+
+Leaves in FOLDER winner-map.csv, the rows of csrconv bench, and winner-map.svg. Dense peers, to which
+zeros make no difference, are measured at the first sparsity alone. --draw draws the CSV in FOLDER again.
+"""
+import argparse
+import html
+import os
+import pathlib
+import sys
+
+import bench_rows
+
+LAYERS = (
+    'ic128ih28oc128oh28kh3ph1n"map:3x3, 28x28, 128 to 128"',
+    'ic256ih14oc256oh14kh3ph1n"map:3x3, 14x14, 256 to 256"',
+    'ic512ih7oc512oh7kh3ph1n"map:3x3, 7x7, 512 to 512"',
+    'ic1024ih14oc256oh14kh1n"map:1x1, 14x14, 1024 to 256"',
+)
+COLORS = {"cuda_jit": "#1b7837", "cuda_split": "#2166ac", "cuda_tiled": "#b2182b"}
+OTHER, LOST = "#762a83", "#bdbdbd"
+CELL_WIDTH, CELL_HEIGHT, LEFT, TOP, GAP = 78, 40, 60, 70, 50
+
+
+class Grid:
+    """One layer's rows: the best of each kind by (batch, sparsity), dense peers by batch."""
+
+    def __init__(self, name, rows):
+        self.name = name
+        self.own, self.peers = {}, {}
+        for row in rows:
+            batch, point = int(row["batch"]), (float(row["median_us"]), row["algorithm"])
+            if row["peer_version"]:
+                kind = (batch, row["math"])
+                self.peers[kind] = min(self.peers.get(kind, point), point)
+            else:
+                cell = (batch, float(row["sparsity"]))
+                self.own[cell] = min(self.own.get(cell, point), point)
+        self.batches = sorted({batch for batch, _ in self.own})
+        self.sparsities = sorted({sparsity for _, sparsity in self.own})
+
+    def ratio(self, cell, math):
+        """How many times faster than the dense peer; None if that was not measured."""
+        peer = self.peers.get((cell[0], math))
+        return peer[0] / self.own[cell][0] if peer else None
+
+
+def text(x, y, words, size=11, anchor="middle", fill="#222"):
+    return (f'<text x="{x}" y="{y}" font-size="{size}" text-anchor="{anchor}" fill="{fill}">'
+            f"{html.escape(words)}</text>")
+
+
+def draw_cell(grid, cell, x, y):
+    """Full colour: faster than both; pale: than one of them; grey: than neither."""
+    ratios = [grid.ratio(cell, math) for math in ("tf32", "fp16")]
+    algorithm = grid.own[cell][1]
+    beaten = [ratio is None or ratio >= 1.0 for ratio in ratios]
+    color = COLORS.get(algorithm, OTHER) if any(beaten) else LOST
+    opacity = 1.0 if all(beaten) else 0.45
+    shown = " / ".join("-" if ratio is None else f"{ratio:.2f}" for ratio in ratios)
+    ink = "#fff" if all(beaten) else "#222"
+    return [f'<rect x="{x}" y="{y}" width="{CELL_WIDTH - 2}" height="{CELL_HEIGHT - 2}" '
+            f'fill="{color}" fill-opacity="{opacity}"/>',
+            text(x + CELL_WIDTH / 2 - 1, y + 16, algorithm.removeprefix("cuda_"), fill=ink),
+            text(x + CELL_WIDTH / 2 - 1, y + 31, shown, fill=ink)]
+
+
+def draw_grid(grid, left, top):
+    parts = [text(left, top - 24, grid.name.split(':', 1)[-1], size=13, anchor="start")]
+    for column, sparsity in enumerate(grid.sparsities):
+        x = left + column * CELL_WIDTH
+        parts.append(text(x + CELL_WIDTH / 2, top - 6, f"{100 * sparsity:g} %"))
+        for row, batch in enumerate(grid.batches):
+            if (batch, sparsity) in grid.own:
+                parts += draw_cell(grid, (batch, sparsity), x, top + row * CELL_HEIGHT)
+    for row, batch in enumerate(grid.batches):
+        parts.append(text(left - 8, top + row * CELL_HEIGHT + 24, str(batch), anchor="end"))
+    return parts
+
+
+def draw_legend(y):
+    parts, x = [], LEFT
+    for name, color in [*COLORS.items(), ("another", OTHER)]:
+        parts += [f'<rect x="{x}" y="{y}" width="14" height="14" fill="{color}"/>',
+                  text(x + 20, y + 12, name, anchor="start")]
+        x += 110
+    parts.append(text(LEFT, y + 34, "Full colour: faster than cuDNN in TF32 and in fp16, by the "
+                      "factors shown; pale: than one of them; grey: than neither. Ours "
+                      "are exact fp32.", anchor="start"))
+    return parts
+
+
+def draw(rows):
+    names = list(dict.fromkeys(row["name"] for row in rows))
+    grids = [Grid(name, [row for row in rows if row["name"] == name]) for name in names]
+    wide = max(len(grid.sparsities) for grid in grids) * CELL_WIDTH + LEFT
+    high = max(len(grid.batches) for grid in grids) * CELL_HEIGHT + GAP
+    columns = min(2, len(grids))
+    lines = (len(grids) + columns - 1) // columns
+    width, height = columns * wide + 20, TOP + lines * high + 60
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+             'font-family="sans-serif">', f'<rect width="{width}" height="{height}" fill="#fff"/>',
+             text(LEFT, 22, "Fastest kernel of csrconv by zeros (across) and images (down)", size=15,
+                  anchor="start")]
+    for i, grid in enumerate(grids):
+        parts += draw_grid(grid, LEFT + i % columns * wide, TOP + i // columns * high)
+    parts += draw_legend(TOP + lines * high)
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def measure(options):
+    layers = [LAYERS[int(i)] for i in options.layers.split(",")]
+    sparsities = options.sparsity.split(",")
+    options.batch = options.batches
+    rows = []
+    for algorithms, zeros in ((options.algo, sparsities), (options.peers, sparsities[:1])):
+        options.algo = algorithms
+        rows += bench_rows.bench(options, "--sparsity", ",".join(zeros), *layers)
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    bench_rows.add_arguments(parser)
+    parser.add_argument("folder", type=pathlib.Path, help="where the files go; made if missing")
+    parser.add_argument("--sparsity", default="0.7,0.8,0.9,0.95,0.98")
+    parser.add_argument("--batches", default="1,8,64,256")
+    parser.add_argument("--layers", default="0,1,2,3", help="numbers of them (%(default)s)")
+    parser.add_argument("--peers", default="cudnn_tf32,cudnn_fp16")
+    parser.add_argument("--draw", action="store_true", help="measure nothing")
+    parser.set_defaults(device="cuda", algo="cuda_jit,cuda_split,cuda_tiled")
+    options = parser.parse_args()
+    path = options.folder / "winner-map.csv"
+    if not options.draw:
+        options.folder.mkdir(parents=True, exist_ok=True)
+        bench_rows.write(path, measure(options))
+    drawn = draw(bench_rows.read(path))
+    temporary = options.folder / "winner-map.svg.tmp"
+    temporary.write_text(drawn)
+    os.replace(temporary, options.folder / "winner-map.svg")
+    return int(options.is_wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
