@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 400, CLUSTER_ROUNDS = 40, KEPT = 3, LARGE = 227 * 1024 };
+enum { ROUNDS = 400, CLUSTER_ROUNDS = 25, KEPT = 3, LARGE = 227 * 1024 };
 
 static const struct csrconv_block_machine machines[] = {
     { 132, LARGE, 228 * 1024, 1.98 },

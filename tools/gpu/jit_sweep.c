@@ -5,9 +5,9 @@
  *   jit_sweep SPARSITY COUNT [KNOB=VALUE | PROBLEM] ...
  *
  * Of each problem COUNT ways to cut it, among those that have the values that the knobs before it
- * ask for, as sweep.h tells. Knobs: threads, residents, flat, filters, stage_channels, ring; 0 asks
- * for nothing, which is -1 for flat. unit_parts and step are set, not asked for. no_eviction=1
- * and natural_rows=1 do without these choices.
+ * ask for, as sweep.h tells. Knobs: threads, residents, flat, filters, stage_channels, ring,
+ * chunks; 0 asks for nothing, which is -1 for flat. unit_parts and step are set, not asked for.
+ * no_eviction=1 and natural_rows=1 do without these choices.
  */
 #include "complain.h"
 #include "cuda_jit.h"
@@ -26,6 +26,7 @@ enum {
     FILTERS,
     STAGE_CHANNELS,
     RING,
+    CHUNKS,
     UNIT_PARTS,
     STEP,
     NO_EVICTION,
@@ -38,8 +39,8 @@ static struct knob {
     int64_t value;
 } knobs[KNOBS] = { { "threads", 0 },     { "residents", 0 },      { "flat", -1 },
                    { "filters", 0 },     { "stage_channels", 0 }, { "ring", 0 },
-                   { "unit_parts", 0 },  { "step", 0 },           { "no_eviction", 0 },
-                   { "natural_rows", 0 } };
+                   { "chunks", 0 },      { "unit_parts", 0 },     { "step", 0 },
+                   { "no_eviction", 0 }, { "natural_rows", 0 } };
 
 static bool is_asked(int knob, int64_t value)
 {
@@ -55,7 +56,8 @@ static void keep(void *list, const struct csrconv_jit_tiling *tiling)
     changed.step = knobs[STEP].value;
     if (is_asked(THREADS, tiling->threads) && is_asked(RESIDENTS, tiling->residents) &&
         is_asked(FLAT, tiling->is_flat) && is_asked(FILTERS, tiling->filters) &&
-        is_asked(STAGE_CHANNELS, tiling->stage_channels) && is_asked(RING, tiling->ring))
+        is_asked(STAGE_CHANNELS, tiling->stage_channels) && is_asked(RING, tiling->ring) &&
+        is_asked(CHUNKS, tiling->chunks))
         sweep_append(list, &changed);
 }
 
@@ -100,6 +102,7 @@ static void print(const void *tiling, FILE *file)
                                 t->stages,
                                 t->stage_channels,
                                 t->ring,
+                                t->chunks,
                                 t->step,
                                 knobs[NO_EVICTION].value,
                                 knobs[NATURAL_ROWS].value };
@@ -110,7 +113,7 @@ static void print(const void *tiling, FILE *file)
 static const struct sweep_kernel kernel = {
     .algorithm = "cuda_jit",
     .columns = "threads,residents,flat,span,slots,rows,columns,filters,panels,unit_parts,stages,"
-               "stage_channels,ring,step,no_eviction,natural_rows",
+               "stage_channels,ring,chunks,step,no_eviction,natural_rows",
     .tiling_bytes = sizeof(struct csrconv_jit_tiling),
     .list = list_tilings,
     .estimate_us = estimate_us,
