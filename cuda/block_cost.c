@@ -46,7 +46,8 @@ static double share_of(const struct csrconv_block_tiling *t)
 }
 
 /* Clocks of a block's work: its nonzeros, the beginnings and ends of their segments, staging. */
-static double block_work(const struct csrconv_block_work *w, const struct csrconv_block_tiling *t)
+static double block_work(const struct csrconv_block_work *w, const struct csrconv_block_tiling *t,
+                         double staged)
 {
     const struct csrconv_block_kernel *kernel = &csrconv_block_kernels[t->kernel];
     const double filters = (double)csrconv_block_filters(t), ways = (double)t->pixel_ways;
@@ -58,7 +59,7 @@ static double block_work(const struct csrconv_block_work *w, const struct csrcon
     const double instructions = nonzeros * (2.0 * kernel->pixels + other_instructions) / 4.0;
     const double staging = t->patch.vector == 4 ? staging_clocks_by_4 : staging_clocks;
     return fmax(wavefronts, instructions) / share_of(t) + segments * ways * segment_clocks +
-           staged_floats(w->shape, &t->patch) / CSRCONV_LANES * staging;
+           staged / CSRCONV_LANES * staging;
 }
 
 double csrconv_block_cost_us(const struct csrconv_block_work *work,
@@ -69,8 +70,9 @@ double csrconv_block_cost_us(const struct csrconv_block_work *work,
     const double processors = (double)machine->processors, blocks = (double)tiling->blocks;
     const double rounds = ceil(blocks / processors);
     const double waves = ceil(blocks / (processors * (double)tiling->residents));
-    const double clocks = rounds * block_work(work, tiling) + waves * block_clocks;
-    const double staged = blocks * staged_floats(shape, &tiling->patch) * sizeof(float);
+    const double floats = staged_floats(shape, &tiling->patch);
+    const double clocks = rounds * block_work(work, tiling, floats) + waves * block_clocks;
+    const double staged = blocks * floats * sizeof(float);
     const double moved =
         (double)shape->g.batch * sizeof(float) * (double)(shape->in_image + shape->out_image);
     const double pipe_us = clocks / (machine->clock_ghz * 1e3);

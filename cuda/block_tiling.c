@@ -74,16 +74,17 @@ static void consider_tiling(struct search *s, struct csrconv_block_tiling *t)
     const struct csrconv_block_kernel *kernel = &csrconv_block_kernels[t->kernel];
     const int64_t threads = WARP * (t->filter_ways * t->pixel_ways + t->producers);
     count_blocks(&s->problem->shape, t);
-    for (t->residents = MOST_RESIDENT; t->residents >= 1; t->residents--)
+    for (t->residents = MOST_RESIDENT; t->residents >= 1; t->residents--) {
+        if (t->residents > 1 && threads * kernel->registers * t->residents > REGISTERS)
+            continue;
         for (int64_t ring = 1; ring <= MOST_RING; ring++) {
-            if (t->residents > 1 && threads * kernel->registers * t->residents > REGISTERS)
-                continue;
             if (!fill_stages(s, ring, t))
                 continue;
             t->us = csrconv_block_cost_us(&s->work, s->machine, t);
             s->visit(s->context, t);
             s->found++;
         }
+    }
 }
 
 /* A search and the tiling whose tile it looks for. */

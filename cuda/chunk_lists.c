@@ -58,11 +58,16 @@ static int by_count(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* The next chunk's segments, longest first. */
+/* The next chunk's segments, by their places. */
 static void read_chunk(struct reader *reader)
 {
     for (int64_t way = 0; way < reader->tiling->filter_ways; way++)
         read_warp(reader, way);
+}
+
+/* Longest first. */
+static void order_chunk(struct reader *reader)
+{
     qsort(reader->segments, (size_t)places_of(reader->tiling), sizeof *reader->segments, by_count);
 }
 
@@ -141,6 +146,7 @@ static void write_lists(const struct csrconv_problem *problem, struct reader *re
         if (i % chunks == 0)
             begin_tile(reader, streams, i / chunks);
         read_chunk(reader);
+        order_chunk(reader);
         write_list(problem, reader, streams->filter + i / chunks * places,
                    lists->quads + i * lists->pitch);
     }

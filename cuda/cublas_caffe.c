@@ -2,7 +2,6 @@
 #include "cublas_conv.h"
 #include "lowered_conv.h"
 
-#include "dense.h"
 #include "lowering.h"
 
 static const struct csrconv_cublas_traits traits = { .is_image_by_image = true };
@@ -18,8 +17,7 @@ const struct csrconv_algorithm csrconv_algorithm_cublas_caffe = {
               .layout = "nchw",
               .limits = CSRCONV_CUBLAS_LIMITS },
     .version = csrconv_cublas_version,
-    .refuse = csrconv_lowering_refuse,
-    .estimate = csrconv_dense_estimate,
+    .estimate = csrconv_cublas_estimate,
     .prepare = csrconv_cublas_prepare,
     .lay_out = csrconv_lowered_lay_out,
     .execute = csrconv_lowered_execute,

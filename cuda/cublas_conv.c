@@ -5,6 +5,7 @@
 #include "cublas_conv.h"
 
 #include "dense.h"
+#include "device.h"
 #include "lowered_conv.h"
 
 #include <cublas_v2.h>
@@ -189,6 +190,15 @@ static csrconv_status make_state(const struct csrconv_problem *problem,
                               .scratch_bytes = scratch_bytes, .peer = c, .multiply = multiply } };
     status = upload_weights(problem->weights, &prepared->memory, c);
     return status ? status : csrconv_cuda_upload_bias(problem, &prepared->memory, &c->conv.bias);
+}
+
+csrconv_status csrconv_cublas_estimate(const struct csrconv_algorithm *self,
+                                       const struct csrconv_problem *problem,
+                                       struct csrconv_estimate *estimate)
+{
+    (void)self;
+    estimate->us = csrconv_dense_us(problem);
+    return csrconv_lowering_refuse(&problem->shape);
 }
 
 csrconv_status csrconv_cublas_prepare(const struct csrconv_algorithm *self,

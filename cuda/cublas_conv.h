@@ -15,6 +15,9 @@ struct csrconv_cublas_traits {
     "a plan's executes share a handle of cuBLAS: one at a time, and one stream at a time; a "      \
     "pruned weight times NaN or infinity is NaN"
 
+csrconv_status csrconv_cublas_estimate(const struct csrconv_algorithm *self,
+                                       const struct csrconv_problem *problem,
+                                       struct csrconv_estimate *estimate);
 csrconv_status csrconv_cublas_prepare(const struct csrconv_algorithm *self,
                                       const struct csrconv_problem *problem,
                                       struct csrconv_prepared *prepared);

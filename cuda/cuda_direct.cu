@@ -155,13 +155,15 @@ static csrconv_status direct_execute(const void *state, const struct csrconv_run
  * Two loads for each product, of which the second waits for the first: on an H200 a seventh of what
  * the load pipe could do, and 0.3 us for each nonzero of a filter however little there is to do.
  */
-static double direct_estimate(const struct csrconv_algorithm *,
-                              const struct csrconv_problem *problem)
+static csrconv_status direct_estimate(const struct csrconv_algorithm *,
+                                      const struct csrconv_problem *problem,
+                                      struct csrconv_estimate *estimate)
 {
     const double least_us = 5.0, share = 0.15, chain_us = 0.3;
     const double length = static_cast<double>(csrconv_nonzeros(problem->weights)) /
                           static_cast<double>(problem->shape.g.filters);
-    return least_us + chain_us * length + csrconv_cuda_load_floor_us(problem) / share;
+    estimate->us = least_us + chain_us * length + csrconv_cuda_load_floor_us(problem) / share;
+    return CSRCONV_OK;
 }
 
 extern "C" const struct csrconv_algorithm csrconv_algorithm_cuda_direct = {

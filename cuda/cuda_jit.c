@@ -58,22 +58,21 @@ static csrconv_status check_device(struct csrconv_cuda_device *device)
     return csrconv_jit_compiler();
 }
 
-static csrconv_status jit_refuse(const struct csrconv_algorithm *self,
-                                 const struct csrconv_problem *problem)
+_Static_assert(sizeof(struct csrconv_jit_tiling) <= CSRCONV_MAPPING_BYTES, "estimate keeps it");
+
+static csrconv_status jit_estimate(const struct csrconv_algorithm *self,
+                                   const struct csrconv_problem *problem,
+                                   struct csrconv_estimate *estimate)
 {
     struct csrconv_cuda_device device;
     struct csrconv_jit_tiling tiling;
-    const csrconv_status status = check_device(&device);
+    csrconv_status status = check_device(&device);
     (void)self;
-    return status ? status : choose(problem, &tiling);
-}
-
-static double jit_estimate(const struct csrconv_algorithm *self,
-                           const struct csrconv_problem *problem)
-{
-    struct csrconv_jit_tiling tiling;
-    (void)self;
-    return choose(problem, &tiling) ? 0.0 : tiling.us;
+    if (status || (status = choose(problem, &tiling)))
+        return status;
+    estimate->us = tiling.us;
+    memcpy(estimate->mapping, &tiling, sizeof tiling);
+    return CSRCONV_OK;
 }
 
 static csrconv_status jit_target(const struct csrconv_problem *problem,
@@ -180,9 +179,9 @@ static csrconv_status jit_prepare(const struct csrconv_algorithm *self,
                                   struct csrconv_prepared *prepared)
 {
     struct csrconv_jit_tiling tiling;
-    const csrconv_status status = choose(problem, &tiling);
     (void)self;
-    return status ? status : csrconv_jit_prepare_as(problem, &tiling, prepared);
+    memcpy(&tiling, prepared->estimate->mapping, sizeof tiling);
+    return csrconv_jit_prepare_as(problem, &tiling, prepared);
 }
 
 static csrconv_status run_images(const struct jit *jit, const struct csrconv_run *run,
@@ -230,7 +229,6 @@ const struct csrconv_algorithm csrconv_algorithm_cuda_jit = {
               .device = CSRCONV_DEVICE_CUDA,
               .math = "fp32",
               .layout = "nchw" },
-    .refuse = jit_refuse,
     .estimate = jit_estimate,
     .target = jit_target,
     .contents = jit_contents,

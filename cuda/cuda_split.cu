@@ -15,6 +15,7 @@ extern "C" {
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef void (*split_kernel)(split_args);
 
@@ -101,18 +102,19 @@ static csrconv_status choose_tiling(const struct csrconv_algorithm *self,
     return status ? status : csrconv_split_tiling_choose(problem, &machine, spare, tiling);
 }
 
-csrconv_status csrconv_split_refuse(const struct csrconv_algorithm *self,
-                                    const struct csrconv_problem *problem)
-{
-    csrconv_split_tiling tiling;
-    return choose_tiling(self, problem, first_spare, &tiling);
-}
+static_assert(sizeof(csrconv_split_tiling) <= CSRCONV_MAPPING_BYTES);
 
-double csrconv_split_estimate(const struct csrconv_algorithm *self,
-                              const struct csrconv_problem *problem)
+csrconv_status csrconv_split_estimate(const struct csrconv_algorithm *self,
+                                      const struct csrconv_problem *problem,
+                                      struct csrconv_estimate *estimate)
 {
     csrconv_split_tiling tiling;
-    return choose_tiling(self, problem, first_spare, &tiling) ? 0.0 : tiling.block.us;
+    const csrconv_status status = choose_tiling(self, problem, first_spare, &tiling);
+    if (status)
+        return status;
+    estimate->us = tiling.block.us;
+    memcpy(estimate->mapping, &tiling, sizeof tiling);
+    return CSRCONV_OK;
 }
 
 void csrconv_split_destroy(const struct csrconv_memory *memory, void *state)
@@ -289,17 +291,18 @@ csrconv_status csrconv_split_prepare(const struct csrconv_algorithm *self,
                                      struct csrconv_prepared *prepared)
 {
     const csrconv_prepared blank = *prepared;
-    csrconv_status status = CSRCONV_OK;
+    csrconv_split_tiling tiling;
+    csrconv_status status;
     double spare = first_spare;
-    for (int i = 0; i < MOST_TRIES; i++, spare *= more_spare) {
-        csrconv_split_tiling tiling;
+    memcpy(&tiling, prepared->estimate->mapping, sizeof tiling);
+    status = csrconv_split_prepare_as(problem, &tiling, prepared);
+    for (int i = 1; i < MOST_TRIES && status == CSRCONV_NOT_SUPPORTED; i++) {
         csrconv_split_destroy(&prepared->memory, prepared->state);
         *prepared = blank;
+        spare *= more_spare;
         status = choose_tiling(self, problem, spare, &tiling);
         if (!status)
             status = csrconv_split_prepare_as(problem, &tiling, prepared);
-        if (status != CSRCONV_NOT_SUPPORTED)
-            break;
     }
     return status;
 }
@@ -378,7 +381,6 @@ extern "C" const struct csrconv_algorithm csrconv_algorithm_cuda_split = {
               .device = CSRCONV_DEVICE_CUDA,
               .math = "fp32",
               .layout = "nchw" },
-    .refuse = csrconv_split_refuse,
     .estimate = csrconv_split_estimate,
     .prepare = csrconv_split_prepare,
     .execute = csrconv_split_execute,

@@ -16,10 +16,9 @@ struct csrconv_split_traits {
 };
 
 /* The functions of the table. */
-csrconv_status csrconv_split_refuse(const struct csrconv_algorithm *self,
-                                    const struct csrconv_problem *problem);
-double csrconv_split_estimate(const struct csrconv_algorithm *self,
-                              const struct csrconv_problem *problem);
+csrconv_status csrconv_split_estimate(const struct csrconv_algorithm *self,
+                                      const struct csrconv_problem *problem,
+                                      struct csrconv_estimate *estimate);
 csrconv_status csrconv_split_prepare(const struct csrconv_algorithm *self,
                                      const struct csrconv_problem *problem,
                                      struct csrconv_prepared *prepared);

@@ -10,7 +10,6 @@ extern "C" const struct csrconv_algorithm csrconv_algorithm_cuda_split_pass = {
               .device = CSRCONV_DEVICE_CUDA,
               .math = "fp32",
               .layout = "nchw" },
-    .refuse = csrconv_split_refuse,
     .estimate = csrconv_split_estimate,
     .prepare = csrconv_split_prepare,
     .execute = csrconv_split_execute,

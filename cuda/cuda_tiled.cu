@@ -42,26 +42,20 @@ csrconv_status csrconv_tiled_machine(struct csrconv_block_machine *machine)
     return status;
 }
 
-static csrconv_status choose_tiling(const struct csrconv_problem *problem,
-                                    csrconv_block_tiling *tiling)
+static_assert(sizeof(csrconv_block_tiling) <= CSRCONV_MAPPING_BYTES);
+
+static csrconv_status tiled_estimate(const struct csrconv_algorithm *,
+                                     const struct csrconv_problem *problem,
+                                     struct csrconv_estimate *estimate)
 {
     csrconv_block_machine machine;
-    const csrconv_status status = csrconv_tiled_machine(&machine);
-    return status ? status : csrconv_block_tiling_choose(problem, &machine, tiling);
-}
-
-static csrconv_status tiled_refuse(const struct csrconv_algorithm *,
-                                   const struct csrconv_problem *problem)
-{
     csrconv_block_tiling tiling;
-    return choose_tiling(problem, &tiling);
-}
-
-static double tiled_estimate(const struct csrconv_algorithm *,
-                             const struct csrconv_problem *problem)
-{
-    csrconv_block_tiling tiling;
-    return choose_tiling(problem, &tiling) ? 0.0 : tiling.us;
+    csrconv_status status = csrconv_tiled_machine(&machine);
+    if (status || (status = csrconv_block_tiling_choose(problem, &machine, &tiling)))
+        return status;
+    estimate->us = tiling.us;
+    memcpy(estimate->mapping, &tiling, sizeof tiling);
+    return CSRCONV_OK;
 }
 
 static void tiled_destroy(const struct csrconv_memory *memory, void *state)
@@ -242,8 +236,8 @@ static csrconv_status tiled_prepare(const struct csrconv_algorithm *,
                                     struct csrconv_prepared *prepared)
 {
     csrconv_block_tiling tiling;
-    const csrconv_status status = choose_tiling(problem, &tiling);
-    return status ? status : csrconv_tiled_prepare_as(problem, &tiling, prepared);
+    memcpy(&tiling, prepared->estimate->mapping, sizeof tiling);
+    return csrconv_tiled_prepare_as(problem, &tiling, prepared);
 }
 
 /* Wide copies need what the plan has seen to, and a pointer that is aligned for them. */
@@ -285,7 +279,6 @@ extern "C" const struct csrconv_algorithm csrconv_algorithm_cuda_tiled = {
               .device = CSRCONV_DEVICE_CUDA,
               .math = "fp32",
               .layout = "nchw" },
-    .refuse = tiled_refuse,
     .estimate = tiled_estimate,
     .prepare = tiled_prepare,
     .execute = tiled_execute,

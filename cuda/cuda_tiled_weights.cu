@@ -191,32 +191,25 @@ static weights_kernel kernel_of(const csrconv_weight_tiles *tiles)
                                        : convolve_tiled_weights<CSRCONV_WEIGHT_TILE_PIXELS>;
 }
 
-static csrconv_status choose(const struct csrconv_problem *problem, csrconv_weight_tiles *tiles)
-{
-    csrconv_cuda_device device;
-    const csrconv_status status = csrconv_cuda_describe(&device);
-    if (status)
-        return status;
-    const csrconv_weight_tile_limits limits = { device.block_shared, device.processors };
-    return csrconv_weight_tiles_choose(problem, &limits, tiles);
-}
+static_assert(sizeof(csrconv_weight_tiles) <= CSRCONV_MAPPING_BYTES);
 
-static csrconv_status tiled_weights_refuse(const struct csrconv_algorithm *,
-                                           const struct csrconv_problem *problem)
-{
-    csrconv_weight_tiles tiles;
-    return choose(problem, &tiles);
-}
-
-static double tiled_weights_estimate(const struct csrconv_algorithm *,
-                                     const struct csrconv_problem *problem)
+static csrconv_status tiled_weights_estimate(const struct csrconv_algorithm *,
+                                             const struct csrconv_problem *problem,
+                                             struct csrconv_estimate *estimate)
 {
     const double least_us = 8.0, share = 0.3; /* of what the model counts, as an H200 does it */
     csrconv_cuda_device device;
     csrconv_weight_tiles tiles;
-    if (csrconv_cuda_describe(&device) || choose(problem, &tiles))
-        return 0.0;
-    return least_us + tiles.clocks / (share * device.clock_ghz * 1e3);
+    csrconv_status status = csrconv_cuda_describe(&device);
+    if (status)
+        return status;
+    const csrconv_weight_tile_limits limits = { device.block_shared, device.processors };
+    status = csrconv_weight_tiles_choose(problem, &limits, &tiles);
+    if (status)
+        return status;
+    estimate->us = least_us + tiles.clocks / (share * device.clock_ghz * 1e3);
+    memcpy(estimate->mapping, &tiles, sizeof tiles);
+    return CSRCONV_OK;
 }
 
 static void tiled_weights_destroy(const struct csrconv_memory *memory, void *state)
@@ -285,7 +278,8 @@ static csrconv_status tiled_weights_prepare(const struct csrconv_algorithm *,
         return status;
     tiled_weights *t = static_cast<tiled_weights *>(prepared->state);
     *t = tiled_weights{};
-    if ((status = choose(problem, &t->tiles)) || (status = upload_slices(problem, memory, t)) ||
+    memcpy(&t->tiles, prepared->estimate->mapping, sizeof t->tiles);
+    if ((status = upload_slices(problem, memory, t)) ||
         (status = csrconv_cuda_upload_bias(problem, memory, &t->bias)) ||
         (status = allow_shared(&t->tiles)) ||
         (status = csrconv_cuda_load(reinterpret_cast<const void *>(kernel_of(&t->tiles)),
@@ -363,7 +357,6 @@ extern "C" const struct csrconv_algorithm csrconv_algorithm_cuda_tiled_weights =
               .device = CSRCONV_DEVICE_CUDA,
               .math = "fp32",
               .layout = "nchw" },
-    .refuse = tiled_weights_refuse,
     .estimate = tiled_weights_estimate,
     .prepare = tiled_weights_prepare,
     .execute = tiled_weights_execute,

@@ -1,6 +1,5 @@
 /* The peer cudnn: cuDNN's convolution with products in float32. */
 #include "cudnn_conv.h"
-#include "dense.h"
 
 static const struct csrconv_cudnn_math math = { .is_half = false, .is_tensor_core = false };
 
@@ -19,8 +18,7 @@ const struct csrconv_algorithm csrconv_algorithm_cudnn = {
                   "or infinity is NaN; in NHWC, channels and filters of a single group are filled "
                   "up with zeros to vectors of 16 bytes" },
     .version = csrconv_cudnn_version,
-    .refuse = csrconv_cudnn_refuse,
-    .estimate = csrconv_dense_estimate,
+    .estimate = csrconv_cudnn_estimate,
     .prepare = csrconv_cudnn_prepare,
     .lay_out = csrconv_cudnn_lay_out,
     .compute = csrconv_cudnn_compute,

@@ -8,6 +8,7 @@
 
 #include "cudnn_contest.h"
 #include "dense.h"
+#include "device.h"
 #include "peer_epilogue.h"
 
 #include <inttypes.h>
@@ -34,8 +35,9 @@ static csrconv_status make_handle(cudnnHandle_t *handle)
 }
 
 /* Whether cuDNN proposes anything for one of the layouts; nothing is built or run for that. */
-csrconv_status csrconv_cudnn_refuse(const struct csrconv_algorithm *self,
-                                    const struct csrconv_problem *problem)
+csrconv_status csrconv_cudnn_estimate(const struct csrconv_algorithm *self,
+                                      const struct csrconv_problem *problem,
+                                      struct csrconv_estimate *estimate)
 {
     const struct csrconv_cudnn_math *math = self->traits;
     cudnnHandle_t handle;
@@ -55,6 +57,7 @@ csrconv_status csrconv_cudnn_refuse(const struct csrconv_algorithm *self,
             break;
     }
     (void)cudnnDestroy(handle);
+    estimate->us = csrconv_dense_us(problem);
     return status;
 }
 

@@ -6,8 +6,9 @@
 
 /* The traits of a peer point to a struct csrconv_cudnn_math. */
 
-csrconv_status csrconv_cudnn_refuse(const struct csrconv_algorithm *self,
-                                    const struct csrconv_problem *problem);
+csrconv_status csrconv_cudnn_estimate(const struct csrconv_algorithm *self,
+                                      const struct csrconv_problem *problem,
+                                      struct csrconv_estimate *estimate);
 csrconv_status csrconv_cudnn_prepare(const struct csrconv_algorithm *self,
                                      const struct csrconv_problem *problem,
                                      struct csrconv_prepared *prepared);

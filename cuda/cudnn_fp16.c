@@ -1,6 +1,5 @@
 /* The peer cudnn_fp16: cuDNN's convolution of float16 tensors, with sums in float32. */
 #include "cudnn_conv.h"
-#include "dense.h"
 
 static const struct csrconv_cudnn_math math = { .is_half = true, .is_tensor_core = true };
 
@@ -21,8 +20,7 @@ const struct csrconv_algorithm csrconv_algorithm_cudnn_fp16 = {
                   "65504 become "
                   "infinite" },
     .version = csrconv_cudnn_version,
-    .refuse = csrconv_cudnn_refuse,
-    .estimate = csrconv_dense_estimate,
+    .estimate = csrconv_cudnn_estimate,
     .prepare = csrconv_cudnn_prepare,
     .lay_out = csrconv_cudnn_lay_out,
     .compute = csrconv_cudnn_compute,

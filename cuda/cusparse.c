@@ -14,7 +14,6 @@ const struct csrconv_algorithm csrconv_algorithm_cusparse = {
               .layout = "nchw",
               .limits = CSRCONV_CUSPARSE_LIMITS },
     .version = csrconv_cusparse_version,
-    .refuse = csrconv_cusparse_refuse,
     .estimate = csrconv_cusparse_estimate,
     .prepare = csrconv_cusparse_prepare,
     .lay_out = csrconv_lowered_lay_out,

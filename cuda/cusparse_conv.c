@@ -42,25 +42,26 @@ struct cusparse {
     struct csrconv_spmm spmm;
 };
 
-csrconv_status csrconv_cusparse_refuse(const struct csrconv_algorithm *self,
-                                       const struct csrconv_problem *problem)
+static csrconv_status refuse(const struct csrconv_problem *problem)
 {
     const int64_t nonzeros = csrconv_nonzeros(problem->weights);
     if (nonzeros <= most_nonzeros)
-        return csrconv_lowering_refuse(self, problem);
+        return csrconv_lowering_refuse(&problem->shape);
     return csrconv_fail(CSRCONV_NOT_SUPPORTED,
                         "%" PRId64 " nonzeros: cuSPARSE fails beyond %" PRId64, nonzeros,
                         most_nonzeros);
 }
 
 /* A quarter of the rate of loads was seen at 90 % sparsity. */
-double csrconv_cusparse_estimate(const struct csrconv_algorithm *self,
-                                 const struct csrconv_problem *problem)
+csrconv_status csrconv_cusparse_estimate(const struct csrconv_algorithm *self,
+                                         const struct csrconv_problem *problem,
+                                         struct csrconv_estimate *estimate)
 {
     const double least_us = 10.0, share = 0.25;
     (void)self;
-    return least_us + csrconv_cuda_load_floor_us(problem) / share +
-           csrconv_cuda_lowering_us(&problem->shape);
+    estimate->us = least_us + csrconv_cuda_load_floor_us(problem) / share +
+                   csrconv_cuda_lowering_us(&problem->shape);
+    return refuse(problem);
 }
 
 /* ALG3 is not made for several matrices in a call. */

@@ -14,10 +14,9 @@ struct csrconv_cusparse_traits {
     "a plan's executes share a handle and buffers of cuSPARSE: one at a time, one stream at a "    \
     "time; cuSPARSE allocates on the host inside; some of its algorithms add in no fixed order"
 
-csrconv_status csrconv_cusparse_refuse(const struct csrconv_algorithm *self,
-                                       const struct csrconv_problem *problem);
-double csrconv_cusparse_estimate(const struct csrconv_algorithm *self,
-                                 const struct csrconv_problem *problem);
+csrconv_status csrconv_cusparse_estimate(const struct csrconv_algorithm *self,
+                                         const struct csrconv_problem *problem,
+                                         struct csrconv_estimate *estimate);
 csrconv_status csrconv_cusparse_prepare(const struct csrconv_algorithm *self,
                                         const struct csrconv_problem *problem,
                                         struct csrconv_prepared *prepared);

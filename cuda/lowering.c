@@ -146,13 +146,10 @@ const char *csrconv_lowering_name(const struct csrconv_lowering *lowering)
     return lowering->is_in_place ? "input in place>[n][m][pq]" : names[lowering->way];
 }
 
-csrconv_status csrconv_lowering_refuse(const struct csrconv_algorithm *self,
-                                       const struct csrconv_problem *problem)
+csrconv_status csrconv_lowering_refuse(const struct csrconv_shape *shape)
 {
-    const struct csrconv_shape *shape = &problem->shape;
     const int64_t most_floats = INT64_C(1) << 40;
     int64_t columns, floats;
-    (void)self;
     if (!csrconv_multiply_overflows(shape->g.groups, shape->columns, &columns) &&
         !csrconv_multiply_overflows(columns, shape->out_plane, &floats) && floats <= most_floats)
         return CSRCONV_OK;

@@ -74,8 +74,7 @@ size_t csrconv_lowering_bytes(const struct csrconv_lowering *lowering);
 const char *csrconv_lowering_name(const struct csrconv_lowering *lowering);
 
 /* CSRCONV_NOT_SUPPORTED if the lowered matrix of one image does not fit into any memory. */
-csrconv_status csrconv_lowering_refuse(const struct csrconv_algorithm *self,
-                                       const struct csrconv_problem *problem);
+csrconv_status csrconv_lowering_refuse(const struct csrconv_shape *shape);
 
 #ifdef __cplusplus
 }

@@ -68,21 +68,29 @@ static int64_t needed_bytes(const struct csrconv_split_tiling *split)
            t->stage_floats * (int64_t)sizeof(float);
 }
 
-/*
- * No more blocks than planned find room on a multiprocessor: those of the next kernel, which begins
- * early, would crowd where a block has ended first, and slow one another down.
- */
-static bool lay_out(struct search *s)
+/* Returns the bytes of shared memory that a block needs. */
+static int64_t lay_out(struct search *s)
 {
     struct csrconv_split_tiling *split = &s->tiling;
     struct csrconv_block_tiling *t = &split->block;
     const int64_t words = csrconv_block_words(t);
     const int64_t beyond = 2 * words - t->patch.span + 3;
-    const int64_t all = s->machine->block.processor_shared;
     t->stage_floats = (t->stage_channels * t->patch.channel + beyond) / 4 * 4;
     t->zeros = t->stage_floats - words;
     split->list_quads = expected_quads(s, t);
-    t->shared_bytes = csrconv_larger(needed_bytes(split), all / (t->residents + 1));
+    return needed_bytes(split);
+}
+
+/*
+ * Whether as many blocks fit as planned, and no more find room on a multiprocessor: those of the
+ * next kernel, which begins early, would crowd where a block has ended first, and slow one another
+ * down.
+ */
+static bool fit_residents(struct search *s, int64_t needed)
+{
+    struct csrconv_block_tiling *t = &s->tiling.block;
+    const int64_t all = s->machine->block.processor_shared;
+    t->shared_bytes = csrconv_larger(needed, all / (t->residents + 1));
     return t->shared_bytes <=
            csrconv_smaller(all / t->residents - reserved_bytes, s->machine->block.block_shared);
 }
@@ -94,14 +102,17 @@ static void consider_chunks(struct search *s, int64_t chunks)
     const int64_t filter_tiles = s->problem->shape.g.groups * t->filter_tiles;
     const int64_t tiles = t->row_tiles * t->column_tiles; /* checked by csrconv_tile_sources */
     const int64_t threads = WARP * t->filter_ways * t->pixel_ways;
+    int64_t needed;
     t->stages = chunks;
     t->stage_channels = csrconv_ceil_divide(channels, chunks);
     if ((double)filter_tiles * (double)t->image_tiles * (double)tiles * (double)chunks >
         most_blocks)
         return;
     t->blocks = filter_tiles * t->image_tiles * tiles * chunks;
+    needed = lay_out(s);
     for (t->residents = MOST_RESIDENT; t->residents >= 1; t->residents--) {
-        if (threads * CSRCONV_SPLIT_REGISTERS * t->residents > REGISTERS || !lay_out(s))
+        if (threads * CSRCONV_SPLIT_REGISTERS * t->residents > REGISTERS ||
+            !fit_residents(s, needed))
             continue;
         t->us = csrconv_split_cost_us(&s->work, s->machine, &s->tiling);
         s->visit(s->context, &s->tiling);

@@ -12,22 +12,18 @@ struct search {
     void *context;
 };
 
-/* How many images of such tiles the words hold; 0: not one. */
-static int64_t images_that_fit(const struct search *s, int64_t rows, int64_t columns,
-                               int64_t vector)
+/* As many images of such tiles as the words hold, which hold one, or fewer if that cuts alike. */
+static int64_t images_that_fit(const struct search *s, const struct csrconv_patch *one)
 {
-    struct csrconv_patch one;
-    int64_t fit;
-    if (!csrconv_patch_make(s->shape, 1, rows, columns, vector, &one) || one.span > s->words)
-        return 0;
-    fit = 1 + (s->words - one.span) / one.image_pitch;
-    return csrconv_smaller(csrconv_smaller(fit, CSRCONV_MOST_TILE_IMAGES - 1), s->shape->g.batch);
+    const int64_t batch = s->shape->g.batch;
+    const int64_t fit = 1 + (s->words - one->span) / one->image_pitch;
+    const int64_t most = csrconv_smaller(csrconv_smaller(fit, CSRCONV_MOST_TILE_IMAGES - 1), batch);
+    return csrconv_ceil_divide(batch, csrconv_ceil_divide(batch, most));
 }
 
 /* Tiles of `columns`, of as many images as fit: of all rows or a few, cut evenly. */
 static void visit_rows(const struct search *s, int64_t columns, int64_t vector)
 {
-    const int64_t batch = s->shape->g.batch;
     struct csrconv_patch patch;
     int64_t tallest, cuts, last = 0;
     if (!csrconv_patch_make(s->shape, 1, 1, columns, vector, &patch))
@@ -38,13 +34,15 @@ static void visit_rows(const struct search *s, int64_t columns, int64_t vector)
     cuts = csrconv_ceil_divide(s->shape->out_h, tallest);
     for (int64_t end = cuts + CUTS; cuts < end && cuts <= s->shape->out_h; cuts++) {
         const int64_t rows = csrconv_ceil_divide(s->shape->out_h, cuts);
-        const int64_t fit = images_that_fit(s, rows, columns, vector);
-        if (!fit || rows == last)
+        int64_t images;
+        if (rows == last)
             continue;
         last = rows;
-        if (csrconv_patch_make(s->shape,
-                               csrconv_ceil_divide(batch, csrconv_ceil_divide(batch, fit)), rows,
-                               columns, vector, &patch))
+        if (!csrconv_patch_make(s->shape, 1, rows, columns, vector, &patch) ||
+            patch.span > s->words)
+            continue;
+        images = images_that_fit(s, &patch);
+        if (images == 1 || csrconv_patch_make(s->shape, images, rows, columns, vector, &patch))
             s->visit(s->context, &patch);
     }
 }

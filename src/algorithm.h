@@ -53,11 +53,20 @@ struct csrconv_problem {
 };
 
 enum { CSRCONV_TARGET_BYTES = 64, CSRCONV_DETAIL_BYTES = 512, CSRCONV_VARIANT_BYTES = 64 };
+enum { CSRCONV_MAPPING_BYTES = 320 };
 
-/* What prepare makes. */
+/* What estimate finds. */
+struct csrconv_estimate {
+    double us; /* of one execute of the whole batch */
+    /* How the problem is best mapped, in a form of the algorithm's own, if that took a search. */
+    unsigned char mapping[CSRCONV_MAPPING_BYTES];
+};
+
+/* What prepare makes, and in front what it is given beside the problem. */
 struct csrconv_prepared {
-    struct csrconv_memory memory; /* to take the state from */
-    void *state;                  /* of the algorithm */
+    struct csrconv_memory memory;            /* to take the state from */
+    const struct csrconv_estimate *estimate; /* that this algorithm gave for this problem */
+    void *state;                             /* of the algorithm */
     size_t workspace_bytes;
     bool is_in_place;                    /* lay_out has nothing to do for this problem */
     bool is_mixing;                      /* errors of neighbouring outputs mix: Winograd, FFT */
@@ -79,8 +88,8 @@ struct csrconv_run {
 };
 
 /*
- * refuse, estimate and prepare get the algorithm itself, so that several can share a function and
- * differ by their traits.
+ * estimate and prepare get the algorithm itself, so that several can share a function and differ by
+ * their traits.
  */
 struct csrconv_algorithm {
     const void *traits; /* what the functions want to know of this one; NULL if nothing */
@@ -93,12 +102,13 @@ struct csrconv_algorithm {
     /* Version of the vendor's library, static storage; NULL: csrconv's own. */
     const char *(*version)(void);
 
-    /* CSRCONV_OK, or csrconv_fail() with a 3000 status and the reason; NULL: runs everything. */
-    csrconv_status (*refuse)(const struct csrconv_algorithm *self,
-                             const struct csrconv_problem *problem);
-
-    /* Time of one execute of the whole batch in microseconds, if it does not refuse. */
-    double (*estimate)(const struct csrconv_algorithm *self, const struct csrconv_problem *problem);
+    /*
+     * CSRCONV_OK and what it finds; or a refusal, csrconv_fail() with a 3000 status and the reason,
+     * and then nobody reads the estimate.
+     */
+    csrconv_status (*estimate)(const struct csrconv_algorithm *self,
+                               const struct csrconv_problem *problem,
+                               struct csrconv_estimate *estimate);
 
     /*
      * What the code is made for, such as "sm_90 by nvJitLink 13.0": a short text, in zeros, of an

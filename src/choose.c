@@ -33,7 +33,7 @@ static void consider(const struct csrconv_problem *problem, const struct csrconv
                      const struct csrconv_algorithm *a, struct csrconv_considered *entry)
 {
     entry->algorithm = a;
-    entry->estimate_us = entry->measured_us = 0.0;
+    entry->estimate.us = entry->measured_us = 0.0;
     entry->reason[0] = '\0';
     entry->status = CSRCONV_OK;
     if (wish->is_blob && strcmp(a->info.name, wish->name) != 0)
@@ -42,12 +42,12 @@ static void consider(const struct csrconv_problem *problem, const struct csrconv
         entry->status =
             csrconv_fail(CSRCONV_NOT_SUPPORTED, "%s runs on %s, the plan is for %s", a->info.name,
                          device_name(a->info.device), device_name(problem->device));
-    else if (a->refuse)
-        entry->status = a->refuse(a, problem);
-    if (entry->status)
-        snprintf(entry->reason, sizeof entry->reason, "%s", csrconv_last_error());
     else
-        entry->estimate_us = a->estimate(a, problem);
+        entry->status = a->estimate(a, problem, &entry->estimate);
+    if (!entry->status)
+        return;
+    entry->estimate.us = 0.0;
+    snprintf(entry->reason, sizeof entry->reason, "%s", csrconv_last_error());
 }
 
 bool csrconv_is_wildcard(const char *name)
@@ -70,7 +70,7 @@ bool csrconv_is_eligible(const struct csrconv_considered *entry, const struct cs
 /* A tuned plan has measured all that it may take. */
 static double us_of(const struct csrconv_considered *entry)
 {
-    return entry->measured_us > 0.0 ? entry->measured_us : entry->estimate_us;
+    return entry->measured_us > 0.0 ? entry->measured_us : entry->estimate.us;
 }
 
 /* The fastest, or of those that compile nothing; -1: there is none. */
@@ -95,8 +95,8 @@ static int choose(const struct csrconv_choice *choice, const struct csrconv_wish
     const int best = fastest(choice, wish, true), other = fastest(choice, wish, false);
     if (best < 0 || other < 0 || choice->considered[best].measured_us > 0.0)
         return best;
-    return choice->considered[other].estimate_us <=
-                   least_gain * choice->considered[best].estimate_us
+    return choice->considered[other].estimate.us <=
+                   least_gain * choice->considered[best].estimate.us
                ? other
                : best;
 }
@@ -128,10 +128,10 @@ static void explain_chosen(struct csrconv_considered *best, const struct csrconv
     else if (best->measured_us > 0.0)
         snprintf(reason, sizeof best->reason,
                  "fastest of those that run, measured: %.4g us, estimated %.4g us",
-                 best->measured_us, best->estimate_us);
+                 best->measured_us, best->estimate.us);
     else
         snprintf(reason, sizeof best->reason, "fastest of those that run, by estimate: %.4g us",
-                 best->estimate_us);
+                 best->estimate.us);
 }
 
 /* Why another one was not. */

@@ -11,8 +11,8 @@ enum { CSRCONV_REASON_BYTES = 256 };
 struct csrconv_considered {
     const struct csrconv_algorithm *algorithm;
     csrconv_status status;
-    double estimate_us; /* 0 if it refuses */
-    double measured_us; /* 0: was not */
+    struct csrconv_estimate estimate; /* us is 0 if it refuses */
+    double measured_us;               /* 0: was not */
     char reason[CSRCONV_REASON_BYTES];
 };
 

@@ -1,6 +1,5 @@
 #include "dense.h"
 
-#include "device.h"
 #include "epilogue.h"
 
 #include <string.h>
@@ -17,13 +16,6 @@ csrconv_status csrconv_dense_weights(const struct csrconv_weights *weights,
         for (int64_t i = weights->indptr[m]; i < weights->indptr[m + 1]; i++)
             (*dense)[m * weights->columns + weights->indices[i]] = weights->values[i];
     return CSRCONV_OK;
-}
-
-double csrconv_dense_estimate(const struct csrconv_algorithm *self,
-                              const struct csrconv_problem *problem)
-{
-    (void)self;
-    return csrconv_dense_us(problem);
 }
 
 struct job {

@@ -8,10 +8,6 @@
 csrconv_status csrconv_dense_weights(const struct csrconv_weights *weights,
                                      struct csrconv_memory *memory, float **dense);
 
-/* Time of a good dense convolution on the problem's device. */
-double csrconv_dense_estimate(const struct csrconv_algorithm *self,
-                              const struct csrconv_problem *problem);
-
 /* Bias, residual and activation onto the sums that stand in the output of image `image`. */
 void csrconv_dense_epilogue(const struct csrconv_run *run, int64_t image);
 

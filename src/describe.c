@@ -70,7 +70,7 @@ csrconv_status csrconv_plan_describe(const csrconv_plan *plan, csrconv_plan_info
         .plan_bytes = plan->memory.bytes + plan->prepared.memory.bytes,
         .blob_bytes = plan->algorithm->target ? blob_bytes(plan) : 0,
         .plan_us = plan->plan_us,
-        .estimate_us = plan->choice.considered[plan->choice.chosen].estimate_us,
+        .estimate_us = plan->choice.considered[plan->choice.chosen].estimate.us,
         .dense_estimate_us = plan->dense_estimate_us,
         .candidates = plan->choice.count,
     };
@@ -93,7 +93,7 @@ csrconv_status csrconv_plan_candidate(const csrconv_plan *plan, int index,
     candidate->algorithm = entry->algorithm;
     candidate->status = entry->status;
     candidate->reason = entry->reason;
-    candidate->estimate_us = entry->estimate_us;
+    candidate->estimate_us = entry->estimate.us;
     return CSRCONV_OK;
 }
 

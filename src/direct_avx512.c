@@ -173,7 +173,6 @@ const struct csrconv_algorithm csrconv_algorithm_direct_avx512 = {
               .device = CSRCONV_DEVICE_CPU,
               .math = "fp32",
               .layout = "nchw" },
-    .refuse = csrconv_tiled_refuse,
     .estimate = csrconv_tiled_estimate,
     .prepare = csrconv_tiled_prepare,
     .lay_out = csrconv_tiled_lay_out,

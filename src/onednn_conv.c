@@ -5,6 +5,7 @@
 #include "onednn_conv.h"
 
 #include "dense.h"
+#include "device.h"
 #include "status.h"
 
 #include <dnnl.h>
@@ -132,12 +133,14 @@ static enum csrconv_onednn_kind kind_of(const struct csrconv_algorithm *self)
     return *kind;
 }
 
-csrconv_status csrconv_onednn_refuse(const struct csrconv_algorithm *self,
-                                     const struct csrconv_problem *problem)
+csrconv_status csrconv_onednn_estimate(const struct csrconv_algorithm *self,
+                                       const struct csrconv_problem *problem,
+                                       struct csrconv_estimate *estimate)
 {
     struct onednn o = { 0 };
     const csrconv_status status = describe(problem, kind_of(self), &o);
     release(&o);
+    estimate->us = csrconv_dense_us(problem);
     return status;
 }
 

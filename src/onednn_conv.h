@@ -7,8 +7,9 @@
 /* The traits of a peer point to one of these. */
 enum csrconv_onednn_kind { CSRCONV_ONEDNN_AUTO, CSRCONV_ONEDNN_WINOGRAD };
 
-csrconv_status csrconv_onednn_refuse(const struct csrconv_algorithm *self,
-                                     const struct csrconv_problem *problem);
+csrconv_status csrconv_onednn_estimate(const struct csrconv_algorithm *self,
+                                       const struct csrconv_problem *problem,
+                                       struct csrconv_estimate *estimate);
 csrconv_status csrconv_onednn_prepare(const struct csrconv_algorithm *self,
                                       const struct csrconv_problem *problem,
                                       struct csrconv_prepared *prepared);

@@ -1,5 +1,4 @@
 /* The peer onednn_wino: oneDNN's Winograd convolution, which it never picks by itself. */
-#include "dense.h"
 #include "onednn_conv.h"
 
 static const enum csrconv_onednn_kind kind = CSRCONV_ONEDNN_WINOGRAD;
@@ -16,8 +15,7 @@ const struct csrconv_algorithm csrconv_algorithm_onednn_wino = {
               .limits = "oneDNN allocates and starts threads inside, and their number is global to "
                         "the process; a pruned weight times NaN or infinity is NaN" },
     .version = csrconv_onednn_version,
-    .refuse = csrconv_onednn_refuse,
-    .estimate = csrconv_dense_estimate,
+    .estimate = csrconv_onednn_estimate,
     .prepare = csrconv_onednn_prepare,
     .lay_out = csrconv_onednn_lay_out,
     .compute = csrconv_onednn_compute,

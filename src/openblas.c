@@ -6,6 +6,7 @@
  */
 #include "algorithm.h"
 #include "dense.h"
+#include "device.h"
 #include "im2col.h"
 #include "status.h"
 
@@ -36,8 +37,9 @@ static int64_t rows_at_once(const struct csrconv_problem *problem)
     return rows < 1 ? 1 : rows;
 }
 
-static csrconv_status openblas_refuse(const struct csrconv_algorithm *self,
-                                      const struct csrconv_problem *problem)
+static csrconv_status openblas_estimate(const struct csrconv_algorithm *self,
+                                        const struct csrconv_problem *problem,
+                                        struct csrconv_estimate *estimate)
 {
     const struct csrconv_shape *shape = &problem->shape;
     (void)self;
@@ -47,6 +49,7 @@ static csrconv_status openblas_refuse(const struct csrconv_algorithm *self,
                             "%" PRId64 " filters of a group by %" PRId64
                             " outputs: OpenBLAS counts rows and columns in 32 bits",
                             shape->group_filters, shape->out_plane);
+    estimate->us = csrconv_dense_us(problem);
     return CSRCONV_OK;
 }
 
@@ -161,8 +164,7 @@ const struct csrconv_algorithm csrconv_algorithm_openblas = {
               .limits = "OpenBLAS allocates, locks and starts threads inside, and their number is "
                         "global to the process; a pruned weight times NaN or infinity is NaN" },
     .version = openblas_version,
-    .refuse = openblas_refuse,
-    .estimate = csrconv_dense_estimate,
+    .estimate = openblas_estimate,
     .prepare = openblas_prepare,
     .execute = openblas_execute,
     .destroy = openblas_destroy,

@@ -195,6 +195,7 @@ static csrconv_status choose_and_prepare(struct csrconv_plan *plan,
     status = choose(plan, options, &wish, is_tuned);
     if (status || is_tuned)
         return status;
+    plan->prepared.estimate = &plan->choice.considered[plan->choice.chosen].estimate;
     return plan->algorithm->prepare(plan->algorithm, &plan->problem, &plan->prepared);
 }
 

@@ -73,10 +73,9 @@ static csrconv_status divide(const struct csrconv_problem *problem,
     return status;
 }
 
-csrconv_status csrconv_tiled_refuse(const struct csrconv_algorithm *self,
-                                    const struct csrconv_problem *problem)
+static csrconv_status refuse(const struct csrconv_problem *problem,
+                             const struct csrconv_tile_isa *isa)
 {
-    const struct csrconv_tile_isa *isa = self->traits;
     const int64_t filters = problem->shape.g.filters;
     struct csrconv_tile_layout layout;
     const csrconv_status status = isa->need();
@@ -88,14 +87,17 @@ csrconv_status csrconv_tiled_refuse(const struct csrconv_algorithm *self,
     return csrconv_tile_layout_init(&layout, &problem->shape, isa->lanes, false);
 }
 
-double csrconv_tiled_estimate(const struct csrconv_algorithm *self,
-                              const struct csrconv_problem *problem)
+csrconv_status csrconv_tiled_estimate(const struct csrconv_algorithm *self,
+                                      const struct csrconv_problem *problem,
+                                      struct csrconv_estimate *estimate)
 {
     const double cycles_per_us = 2.7e3;
     struct division division;
-    if (divide(problem, self->traits, &division))
-        return HUGE_VAL; /* refused before */
-    return csrconv_cpu_time_us(problem, division.cycles, cycles_per_us);
+    csrconv_status status = refuse(problem, self->traits);
+    if (status || (status = divide(problem, self->traits, &division)))
+        return status;
+    estimate->us = csrconv_cpu_time_us(problem, division.cycles, cycles_per_us);
+    return CSRCONV_OK;
 }
 
 static int64_t round_up(int64_t floats)

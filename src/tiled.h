@@ -8,10 +8,9 @@
 #include "algorithm.h"
 #include "tile_isa.h"
 
-csrconv_status csrconv_tiled_refuse(const struct csrconv_algorithm *self,
-                                    const struct csrconv_problem *problem);
-double csrconv_tiled_estimate(const struct csrconv_algorithm *self,
-                              const struct csrconv_problem *problem);
+csrconv_status csrconv_tiled_estimate(const struct csrconv_algorithm *self,
+                                      const struct csrconv_problem *problem,
+                                      struct csrconv_estimate *estimate);
 csrconv_status csrconv_tiled_prepare(const struct csrconv_algorithm *self,
                                      const struct csrconv_problem *problem,
                                      struct csrconv_prepared *prepared);

@@ -181,12 +181,14 @@ static csrconv_status try_entry(struct scratch *s, struct csrconv_considered *en
     const struct csrconv_algorithm *a = entry->algorithm;
     struct csrconv_prepared prepared = *empty;
     double us = 0.0;
-    csrconv_status status = a->prepare(a, s->problem, &prepared);
+    csrconv_status status;
+    prepared.estimate = &entry->estimate;
+    status = a->prepare(a, s->problem, &prepared);
     if (!status)
         status = time_prepared(s, a, &prepared, &us);
     if (status) {
         entry->status = status;
-        entry->estimate_us = 0.0;
+        entry->estimate.us = 0.0;
         snprintf(entry->reason, sizeof entry->reason, "%s", csrconv_last_error());
         drop(a, &prepared);
         return status == CSRCONV_EXECUTION_FAILED ? status : CSRCONV_OK;

@@ -276,10 +276,12 @@ static void rounding_has_its_bound(void **state)
 }
 
 static csrconv_status refuse(const struct csrconv_algorithm *self,
-                             const struct csrconv_problem *problem)
+                             const struct csrconv_problem *problem,
+                             struct csrconv_estimate *estimate)
 {
     (void)self;
     (void)problem;
+    (void)estimate;
     return csrconv_fail(CSRCONV_NOT_SUPPORTED, "not today");
 }
 
@@ -289,7 +291,7 @@ static void a_refusal_is_a_skip(void **state)
     struct set set;
     struct trial trial;
     (void)state;
-    picky.refuse = refuse;
+    picky.estimate = refuse;
     set_make(&set, true);
     try_algorithm(&set, &picky, &trial);
     assert_int_equal(trial.status, TRIAL_REFUSED);

@@ -9,12 +9,13 @@ const double payoff_model_lowest = 0.5, payoff_model_highest = 0.99;
 
 enum { STEPS = 6 }; /* to less than a hundredth */
 
-/* What the model says of the plan with other weights; 0 if they cannot be made. */
-static double estimate(const csrconv_plan *plan, const csrconv_weights *weights)
+/* What the model says of the plan with other weights; 0 if they cannot be made or run. */
+static double estimate_with(const csrconv_plan *plan, const csrconv_weights *weights)
 {
     struct csrconv_problem problem = plan->problem;
+    struct csrconv_estimate estimate;
     problem.weights = weights;
-    return plan->algorithm->estimate(plan->algorithm, &problem);
+    return plan->algorithm->estimate(plan->algorithm, &problem, &estimate) ? 0.0 : estimate.us;
 }
 
 static double estimate_at(const struct trial *own, double sparsity, uint64_t seed, float *dense)
@@ -25,7 +26,7 @@ static double estimate_at(const struct trial *own, double sparsity, uint64_t see
     if (!pattern_generate(g, sparsity, seed, PATTERN_REAL, dense) &&
         !csrconv_weights_from_dense(dense, g->filters, g->channels / g->groups, g->kernel_h,
                                     g->kernel_w, NULL, &weights))
-        us = estimate(own->plan, weights);
+        us = estimate_with(own->plan, weights);
     csrconv_weights_destroy(&weights);
     return us;
 }
@@ -51,7 +52,7 @@ static double crossing(const struct trial *own, double wanted_us, uint64_t seed,
 double payoff_by_model(const struct trial *own, double own_us, double dense_us, uint64_t seed)
 {
     const struct workload *w = own->stage->workload;
-    const double estimated = estimate(own->plan, w->weights);
+    const double estimated = estimate_with(own->plan, w->weights);
     const csrconv_geometry *g = &w->geometry;
     const size_t weights =
         (size_t)(g->filters * (g->channels / g->groups) * g->kernel_h * g->kernel_w);

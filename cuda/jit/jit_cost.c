@@ -25,6 +25,11 @@ static const double stored_bytes = 19.3;   /* in a clock */
 static const double exchange_clocks = 200; /* until blocks of a cluster have each other's sums */
 static const double room_of_four = 0.92;   /* of the multiprocessors: where clusters of 4 fit */
 
+static double loads_of(const struct csrconv_jit_work *work, int64_t filters)
+{
+    return (double)work->shape->columns * -expm1((double)filters * work->log_sparsity);
+}
+
 void csrconv_jit_work_init(const struct csrconv_problem *problem, struct csrconv_jit_work *work)
 {
     const struct csrconv_shape *shape = &problem->shape;
@@ -33,11 +38,13 @@ void csrconv_jit_work_init(const struct csrconv_problem *problem, struct csrconv
     work->density = (double)csrconv_nonzeros(problem->weights) /
                     ((double)shape->g.filters * (double)shape->columns);
     work->log_sparsity = log1p(-work->density);
+    for (int64_t filters = 0; filters <= CSRCONV_JIT_TABLED_FILTERS; filters++)
+        work->loads[filters] = loads_of(work, filters);
 }
 
 double csrconv_jit_expected_loads(const struct csrconv_jit_work *work, int64_t filters)
 {
-    return (double)work->shape->columns * -expm1((double)filters * work->log_sparsity);
+    return filters <= CSRCONV_JIT_TABLED_FILTERS ? work->loads[filters] : loads_of(work, filters);
 }
 
 /* Lanes read words a stride apart: how many of them meet in a bank. */

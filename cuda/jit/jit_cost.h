@@ -4,12 +4,16 @@
 
 #include "jit_tiling.h"
 
+enum { CSRCONV_JIT_TABLED_FILTERS = 255 }; /* as many as a thread has registers for sums */
+
 /* What the estimate has to know of a problem. */
 struct csrconv_jit_work {
     const struct csrconv_shape *shape;
     double density;      /* of the weights */
     double log_sparsity; /* logarithm of the share of zeros */
     double positions;    /* of the kernel */
+    /* Expected of panels of so few filters: a search asks for the same ones again and again. */
+    double loads[CSRCONV_JIT_TABLED_FILTERS + 1];
 };
 
 void csrconv_jit_work_init(const struct csrconv_problem *problem, struct csrconv_jit_work *work);

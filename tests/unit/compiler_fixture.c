@@ -24,11 +24,13 @@ static size_t contents(const void *state, void *bytes)
     return sizeof COMPILER_CODE;
 }
 
-static csrconv_status refuse_contents(const struct csrconv_algorithm *self,
-                                      const struct csrconv_problem *problem)
+static csrconv_status estimate(const struct csrconv_algorithm *self,
+                               const struct csrconv_problem *problem,
+                               struct csrconv_estimate *estimate)
 {
     const struct csrconv_contents *c = &problem->compiled;
     (void)self;
+    estimate->us = compiler.estimate_us;
     if (!c->bytes ||
         (c->size == sizeof COMPILER_CODE && memcmp(c->bytes, COMPILER_CODE, c->size) == 0))
         return CSRCONV_OK;
@@ -45,13 +47,6 @@ static csrconv_status prepare(const struct csrconv_algorithm *self,
     return direct->prepare(direct, problem, prepared);
 }
 
-static double estimate(const struct csrconv_algorithm *self, const struct csrconv_problem *problem)
-{
-    (void)self;
-    (void)problem;
-    return compiler.estimate_us;
-}
-
 void compiler_reset(csrconv_plan_options *options)
 {
     compiler = (struct compiler){ .machine = "a machine", .estimate_us = 1e-6 };
@@ -60,7 +55,6 @@ void compiler_reset(csrconv_plan_options *options)
     algorithm.info.is_peer = 1;
     algorithm.target = target;
     algorithm.contents = contents;
-    algorithm.refuse = refuse_contents;
     algorithm.prepare = prepare;
     algorithm.estimate = estimate;
     options->peers = compiler_peers;

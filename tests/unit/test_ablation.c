@@ -142,13 +142,15 @@ static void variants_of_a_gpu(void **state)
 {
     const csrconv_algorithm *const *table = ablation_table(CSRCONV_DEVICE_CUDA);
     const struct csrconv_problem problem = { .device = CSRCONV_DEVICE_CUDA };
+    struct csrconv_estimate estimate;
     (void)state;
     assert_ptr_equal(ablation_table(CSRCONV_DEVICE_CPU), ablation_cpu_table);
     assert_string_equal(table[0]->info.name, "complete");
     for (int i = 0; table[i]; i++) {
         assert_int_equal(table[i]->info.device, CSRCONV_DEVICE_CUDA);
         if (!csrconv_find_algorithm("cuda_tiled", NULL))
-            assert_fails(table[i]->refuse(table[i], &problem), CSRCONV_NOT_BUILT, "cuda_tiled");
+            assert_fails(table[i]->estimate(table[i], &problem, &estimate), CSRCONV_NOT_BUILT,
+                         "cuda_tiled");
     }
 }
 

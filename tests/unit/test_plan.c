@@ -17,17 +17,22 @@ static csrconv_candidate candidate_of(const csrconv_plan *plan, int index)
 }
 
 /* A peer that claims to be faster than anything, or refuses; it is the direct algorithm. */
-static double claim(const struct csrconv_algorithm *self, const struct csrconv_problem *problem)
+static csrconv_status claim(const struct csrconv_algorithm *self,
+                            const struct csrconv_problem *problem,
+                            struct csrconv_estimate *estimate)
 {
     (void)self;
     (void)problem;
-    return 1e-6;
+    estimate->us = 1e-6;
+    return CSRCONV_OK;
 }
 
 static csrconv_status refuse_odd(const struct csrconv_algorithm *self,
-                                 const struct csrconv_problem *problem)
+                                 const struct csrconv_problem *problem,
+                                 struct csrconv_estimate *estimate)
 {
     (void)self;
+    estimate->us = 1e-6; /* which nobody may see */
     return csrconv_fail(CSRCONV_NOT_SUPPORTED, "%lld filters: an odd number",
                         (long long)problem->shape.g.filters);
 }
@@ -173,7 +178,7 @@ static void a_refusal_keeps_its_reason(void **state)
     const csrconv_algorithm *const peers[] = { &peer, NULL };
     csrconv_plan *plan;
     csrconv_candidate last;
-    peer.refuse = refuse_odd;
+    peer.estimate = refuse_odd;
     f->options.peers = peers;
     f->options.algorithm = "any";
     plan = plan_of(f);
@@ -184,6 +189,47 @@ static void a_refusal_keeps_its_reason(void **state)
     csrconv_plan_destroy(&plan);
     f->options.algorithm = "even";
     refuse(f, CSRCONV_NOT_SUPPORTED, "5 filters: an odd number");
+}
+
+/* Of a peer that leaves the number of its search for prepare. */
+static int searches, prepared_for;
+
+static csrconv_status search(const struct csrconv_algorithm *self,
+                             const struct csrconv_problem *problem,
+                             struct csrconv_estimate *estimate)
+{
+    searches++;
+    memcpy(estimate->mapping, &searches, sizeof searches);
+    return claim(self, problem, estimate);
+}
+
+static csrconv_status prepare_what_was_found(const struct csrconv_algorithm *self,
+                                             const struct csrconv_problem *problem,
+                                             struct csrconv_prepared *prepared)
+{
+    (void)self;
+    memcpy(&prepared_for, prepared->estimate->mapping, sizeof prepared_for);
+    return csrconv_find_algorithm("direct", NULL)->prepare(self, problem, prepared);
+}
+
+static void nothing_is_searched_for_twice(void **state)
+{
+    struct fixture *f = *state;
+    static struct csrconv_algorithm peer;
+    static const csrconv_algorithm *const peers[] = { &peer, NULL };
+    peer = peer_named("searches");
+    peer.estimate = search;
+    peer.prepare = prepare_what_was_found;
+    f->options.algorithm = "any";
+    f->options.peers = peers;
+    for (int tune = 0; tune < 2; tune++) {
+        csrconv_plan *plan;
+        f->options.tune = tune;
+        plan = plan_of(f);
+        assert_int_equal(searches, tune + 1);
+        assert_int_equal(prepared_for, searches);
+        csrconv_plan_destroy(&plan);
+    }
 }
 
 static void bad_calls_are_told_apart(void **state)
@@ -305,6 +351,7 @@ int main(void)
         cmocka_unit_test(peers_of_this_build_state_their_limits),
         with_fixture(only_any_or_its_name_takes_a_peer),
         with_fixture(a_refusal_keeps_its_reason),
+        with_fixture(nothing_is_searched_for_twice),
         with_fixture(bad_calls_are_told_apart),
         cmocka_unit_test(plans_outlive_their_weights),
         with_fixture(plan_bytes_are_all_that_a_plan_holds),

@@ -298,9 +298,10 @@ static void more_filters_than_32_bits_count_are_refused(void **state)
     const csrconv_geometry g = geometry_of(1, 1, 1, INT64_C(1) << 31, 1, 1);
     const struct csrconv_algorithm plain = { .traits = &plain_isa_of_8 };
     struct csrconv_problem problem = { 0 };
+    struct csrconv_estimate estimate;
     (void)state;
     assert_ok(csrconv_shape_init(&problem.shape, &g));
-    assert_fails(csrconv_tiled_refuse(&plain, &problem), CSRCONV_NOT_SUPPORTED,
+    assert_fails(csrconv_tiled_estimate(&plain, &problem, &estimate), CSRCONV_NOT_SUPPORTED,
                  "2147483648 filters");
 }
 

@@ -7,39 +7,35 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The widest blocked kernel that runs the problem, or NULL with the reason of the last. */
-static const struct csrconv_algorithm *blocked_kernel(const struct csrconv_problem *problem)
+/* The widest blocked kernel that runs the problem, and its estimate; or NULL. */
+static const struct csrconv_algorithm *blocked_kernel(const struct csrconv_problem *problem,
+                                                      struct csrconv_estimate *estimate)
 {
     static const char *const names[] = { "direct_avx512", "direct_avx2" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct csrconv_algorithm *a = csrconv_find_algorithm(names[i], NULL);
-        if (a && !a->refuse(a, problem))
+        if (a && !a->estimate(a, problem, estimate))
             return a;
     }
     return NULL;
 }
 
-static csrconv_status refuse(const struct csrconv_algorithm *self,
-                             const struct csrconv_problem *problem)
+static csrconv_status estimate(const struct csrconv_algorithm *self,
+                               const struct csrconv_problem *problem,
+                               struct csrconv_estimate *estimate)
 {
     (void)self;
-    return blocked_kernel(problem)
+    return blocked_kernel(problem, estimate)
                ? CSRCONV_OK
                : csrconv_fail(CSRCONV_NOT_SUPPORTED, "no blocked kernel runs here");
-}
-
-static double estimate(const struct csrconv_algorithm *self, const struct csrconv_problem *problem)
-{
-    const struct csrconv_algorithm *kernel = blocked_kernel(problem);
-    (void)self;
-    return kernel->estimate(kernel, problem);
 }
 
 static csrconv_status prepare(const struct csrconv_algorithm *self,
                               const struct csrconv_problem *problem,
                               struct csrconv_prepared *prepared)
 {
-    const struct csrconv_algorithm *kernel = blocked_kernel(problem);
+    struct csrconv_estimate complete;
+    const struct csrconv_algorithm *kernel = blocked_kernel(problem, &complete);
     const struct csrconv_ablation *without = self->traits;
     struct csrconv_problem changed = *problem;
     csrconv_status status;
@@ -61,9 +57,8 @@ static csrconv_status prepare(const struct csrconv_algorithm *self,
                   .device = CSRCONV_DEVICE_CPU,                                                    \
                   .math = "fp32",                                                                  \
                   .layout = "nchw" },                                                              \
-        .refuse = refuse, .estimate = estimate, .prepare = prepare,                                \
-        .lay_out = csrconv_tiled_lay_out, .execute = csrconv_tiled_execute,                        \
-        .destroy = csrconv_tiled_destroy,                                                          \
+        .estimate = estimate, .prepare = prepare, .lay_out = csrconv_tiled_lay_out,                \
+        .execute = csrconv_tiled_execute, .destroy = csrconv_tiled_destroy,                        \
     }
 
 static const struct csrconv_algorithm variants[] = {

@@ -21,21 +21,15 @@ static struct csrconv_problem without_choice(const struct csrconv_algorithm *sel
     return changed;
 }
 
-static csrconv_status refuse(const struct csrconv_algorithm *self,
-                             const struct csrconv_problem *problem)
+static csrconv_status estimate(const struct csrconv_algorithm *self,
+                               const struct csrconv_problem *problem,
+                               struct csrconv_estimate *estimate)
 {
     const struct csrconv_algorithm *k = kernel();
     const struct csrconv_problem changed = without_choice(self, problem);
     if (!k)
         return csrconv_fail(CSRCONV_NOT_BUILT, "this build has no cuda_tiled");
-    return k->refuse ? k->refuse(k, &changed) : CSRCONV_OK;
-}
-
-static double estimate(const struct csrconv_algorithm *self, const struct csrconv_problem *problem)
-{
-    const struct csrconv_algorithm *k = kernel();
-    const struct csrconv_problem changed = without_choice(self, problem);
-    return k->estimate(k, &changed);
+    return k->estimate(k, &changed, estimate);
 }
 
 /* The plan may look the same without a choice that the kernel does not tell of. */
@@ -85,8 +79,8 @@ static void destroy(const struct csrconv_memory *memory, void *state)
                   .device = CSRCONV_DEVICE_CUDA,                                                   \
                   .math = "fp32",                                                                  \
                   .layout = "nchw" },                                                              \
-        .refuse = refuse, .estimate = estimate, .prepare = prepare, .lay_out = lay_out,            \
-        .execute = execute, .destroy = destroy,                                                    \
+        .estimate = estimate, .prepare = prepare, .lay_out = lay_out, .execute = execute,          \
+        .destroy = destroy,                                                                        \
     }
 
 static const struct csrconv_algorithm variants[] = {
