@@ -8,22 +8,22 @@
 
 /* Of an H200, fitted to the published layers; docs/performance-notes-gpu.md says how well. */
 static const double instruction_bytes = 16;
-static const double stream_bytes = 2.66;         /* of code, in a clock, by one block alone */
-static const double two_stream_bytes = 3.8;      /* by two blocks together */
+static const double stream_bytes = 2.83;         /* of code, in a clock, by one block alone */
+static const double two_stream_bytes = 3.51;     /* by two blocks together */
 static const double cluster_stream_bytes = 25.5; /* by neighbours that share a way to the code */
 static const double cluster_processors = 16.5;   /* which are so many multiprocessors */
-static const double issue_share = 0.80;          /* of the four schedulers */
+static const double issue_share = 0.81;          /* of the four schedulers */
 static const double stage_instructions = 20;     /* waits, and what brings another stage */
-static const double stage_clocks = 380;      /* until all warps are in step and under way again */
+static const double stage_clocks = 440;      /* until all warps are in step and under way again */
 static const double group_instructions = 8;  /* predicates of a group of positions */
 static const double filter_instructions = 5; /* sums cleared, finished and stored */
 static const double block_instructions = 200;
-static const double block_clocks = 470;
-static const double staged_bytes = 80;     /* copied in a clock, at most */
-static const double shared_out_bytes = 16; /* when all multiprocessors copy */
-static const double stored_bytes = 19.3;   /* in a clock */
-static const double exchange_clocks = 200; /* until blocks of a cluster have each other's sums */
-static const double room_of_four = 0.92;   /* of the multiprocessors: where clusters of 4 fit */
+static const double staged_bytes = 53;       /* copied in a clock, at most */
+static const double shared_out_bytes = 15.9; /* when all multiprocessors copy */
+static const double stored_bytes = 16.7;     /* in a clock */
+static const double exchange_clocks = 1000;  /* until blocks of a cluster have each other's sums */
+static const double exchanged_bytes = 16;    /* in a clock */
+static const double room_of_four = 0.92;     /* of the multiprocessors: where clusters of 4 fit */
 
 static double loads_of(const struct csrconv_jit_work *work, int64_t filters)
 {
@@ -77,13 +77,16 @@ double csrconv_jit_instructions(const struct csrconv_jit_work *work,
            filters * filter_instructions + block_instructions;
 }
 
-/* Bytes of code in a clock for a multiprocessor: less where its neighbours run other code. */
+/*
+ * Bytes of code in a clock for a multiprocessor: less where its neighbours run other code, if few
+ * blocks have the same.
+ */
 static double stream_rate(const struct csrconv_jit_tiling *t, double parts, double busy)
 {
     const double residents = (double)t->residents;
     const double alone = t->residents > 1 ? two_stream_bytes : stream_bytes;
-    const double codes = fmin(parts, fmax(1.0, cluster_processors * busy * residents));
-    return fmin(alone, cluster_stream_bytes * residents / codes);
+    const double codes = fmin(parts, cluster_processors * busy * residents) / (double)t->blocks;
+    return fmin(alone, cluster_stream_bytes * residents / fmax(1.0, codes));
 }
 
 /* Clocks of a multiprocessor for the code of its resident blocks, however it is bound. */
@@ -111,9 +114,10 @@ static double stage_copy_clocks(const struct csrconv_jit_tiling *t, double busy)
 /* From the last stage to the end. */
 static double end_clocks(const struct csrconv_jit_tiling *t)
 {
-    const double sums = (double)t->filters * (double)t->threads * (double)t->residents;
-    const double store = sums / (double)t->chunks * sizeof(float) / stored_bytes;
-    return block_clocks + store + (t->chunks > 1 ? exchange_clocks : 0.0);
+    const double chunks = (double)t->chunks, residents = (double)t->residents;
+    const double own = (double)t->filters * (double)t->threads * residents * sizeof(float) / chunks;
+    const double exchange = exchange_clocks + (chunks - 1.0) * own / exchanged_bytes;
+    return own / stored_bytes + (t->chunks > 1 ? exchange : 0.0);
 }
 
 /*
