@@ -46,6 +46,7 @@ struct block {
     struct cluster *cluster;
     int64_t number, panel, rank; /* its place in the grid, the last also in its cluster */
     struct thread *threads;
+    int64_t waiting, done; /* of them */
     char *shared;
     struct barrier barriers[MOST_BARRIERS];
     int barrier_count;
@@ -77,10 +78,5 @@ void ptx_begin_copy(struct block *b, const struct copy *copy);
 
 /* All that a barrier waits for comes to pass. */
 void ptx_end_copies(struct block *b, int barrier);
-
-struct ptx_opcode {
-    const char *name;
-    void (*run)(struct block *b, struct thread *t, const struct ptx_instruction *c);
-};
 
 #endif

@@ -111,7 +111,7 @@ static struct ptx_operand take_operand(struct parser *p, const struct ptx_instru
     if (*p->at == '[') {
         p->at++;
         take_word(p, word, sizeof word);
-        if (strncmp(i->name, "ld.param", 8) == 0)
+        if (strncmp(i->opcode->name, "ld.param", 8) == 0)
             o = parameter_of(word);
         else
             o.index = register_of(p, word);
@@ -125,7 +125,7 @@ static struct ptx_operand take_operand(struct parser *p, const struct ptx_instru
         return o;
     }
     take_word(p, word, sizeof word);
-    if (strncmp(i->name, "call", 4) == 0)
+    if (strncmp(i->opcode->name, "call", 4) == 0)
         return (struct ptx_operand){ .kind = PTX_LABEL,
                                      .index = (int)(label_of(p, word, 0) - p->labels) };
     if (strcmp(word, "%tid.x") == 0)
@@ -140,7 +140,7 @@ static struct ptx_operand take_operand(struct parser *p, const struct ptx_instru
         o.kind = PTX_CHUNK;
     else if (strcmp(word, "shared") == 0)
         o.kind = PTX_SHARED;
-    else if (strcmp(i->name, "bra") == 0)
+    else if (strcmp(i->opcode->name, "bra") == 0)
         o = (struct ptx_operand){ .kind = PTX_LABEL,
                                   .index = (int)(label_of(p, word, p->scope) - p->labels) };
     else if (isdigit((unsigned char)*word) || *word == '-')
@@ -191,19 +191,20 @@ static void take_operands(struct parser *p, struct ptx_instruction *i)
 static void take_statement(struct parser *p)
 {
     struct ptx_instruction i = { 0 };
+    char word[PTX_NAME];
     take_predicate(p, &i);
-    take_word(p, i.name, sizeof i.name);
+    take_word(p, word, sizeof word);
     if (*p->at == ':') {
         p->at++;
-        label_of(p, i.name, p->scope)->instruction = p->program->count;
+        label_of(p, word, p->scope)->instruction = p->program->count;
         return;
     }
-    if (*i.name == '.') { /* a declaration */
+    if (*word == '.') { /* a declaration */
         p->at = strchr(p->at, ';') + 1;
         return;
     }
+    i.opcode = ptx_opcode(word);
     take_operands(p, &i);
-    i.opcode = ptx_opcode(i.name);
     p->program->instructions[p->program->count++] = i;
 }
 
@@ -285,6 +286,6 @@ int64_t ptx_count(const struct ptx_program *program, const char *name)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < program->count; i++)
-        count += strncmp(program->instructions[i].name, name, strlen(name)) == 0;
+        count += strncmp(program->instructions[i].opcode->name, name, strlen(name)) == 0;
     return count;
 }
