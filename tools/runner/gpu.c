@@ -78,6 +78,12 @@ static double memory_floor_us(const struct csrconv_problem *problem, bool is_den
            (2.0 * (double)kilohertz * 1e-3 * (double)bits / 8.0);
 }
 
+/* Whether each nonzero wants a load of its own: not where one is for all filters of a panel. */
+static bool loads_for_each_product(const csrconv_algorithm_info *algorithm)
+{
+    return !algorithm->is_peer && strcmp(algorithm->name, "cuda_jit") != 0;
+}
+
 /* Tensor cores have no floor here, and a dense kernel loads an operand for many products. */
 struct floors gpu_floors(const struct csrconv_problem *problem,
                          const csrconv_algorithm_info *algorithm)
@@ -87,7 +93,8 @@ struct floors gpu_floors(const struct csrconv_problem *problem,
     struct floors floors = { .memory_us = memory_floor_us(problem, algorithm->is_dense) };
     if (!algorithm->is_dense) {
         floors.multiply_us = sparse_us;
-        floors.load_us = algorithm->is_peer ? 0.0 : csrconv_cuda_load_floor_us(problem);
+        floors.load_us =
+            loads_for_each_product(algorithm) ? csrconv_cuda_load_floor_us(problem) : 0.0;
     } else if (strcmp(algorithm->math, "fp32") == 0 && products > 0.0) {
         floors.multiply_us = sparse_us / products * csrconv_dense_products(&problem->shape);
     }
