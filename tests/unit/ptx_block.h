@@ -69,7 +69,10 @@ const void *ptx_input_at(const struct block *b, uint64_t address, int64_t bytes)
 /* One float of a tensor. */
 float *ptx_float_at(const struct ptx_memory *memory, uint64_t address);
 
-/* A barrier that was made. */
+/* Of so many arrivals. */
+void ptx_make_barrier(struct block *b, uint64_t address, int64_t count);
+
+/* A barrier that was made, and not written over. */
 struct barrier *ptx_barrier_at(struct block *b, uint64_t address);
 void ptx_arrive(struct barrier *barrier);
 

@@ -10,11 +10,7 @@ INSTRUCTION(wait_for_all)
 
 INSTRUCTION(barrier_init)
 {
-    const int64_t count = LOW(1);
-    assert_true(b->barrier_count < MOST_BARRIERS && count > 0);
-    ptx_shared_at(b, IN(0), 8);
-    b->barriers[b->barrier_count++] =
-        (struct barrier){ .address = (int64_t)IN(0), .count = count, .pending = count };
+    ptx_make_barrier(b, IN(0), LOW(1));
 }
 
 INSTRUCTION(barrier_arrive)
