@@ -92,7 +92,8 @@ CSRCONV_API const char *csrconv_last_error(void);
  * Where the library takes its memory from; NULL hooks anywhere below mean the C library's.
  * allocate returns `bytes` bytes (never 0) aligned to `alignment` (a power of two), or NULL.
  * release gets what allocate returned, never NULL. Both may be called from any thread that calls
- * the library, and must stay valid for as long as an object made with them lives.
+ * the library, and from several at once that compile a plan; they must stay valid for as long as an
+ * object made with them lives.
  */
 typedef struct csrconv_allocator {
     void *context;
@@ -287,7 +288,7 @@ typedef struct csrconv_plan_options {
      * considered too.
      */
     const char *algorithm;
-    int threads; /* of a CPU plan; 0 = as many as the machine has */
+    int threads; /* that a CPU plan runs on, or that compile; 0 = as many as the machine has */
     csrconv_epilogue epilogue;
     const csrconv_allocator *allocator;    /* NULL: the C library's; the hooks are copied */
     const csrconv_parallel *parallel;      /* NULL: OpenMP, or serial without it; copied */
@@ -352,6 +353,7 @@ CSRCONV_API csrconv_status csrconv_plan_create(const csrconv_weights *weights,
                                                const csrconv_plan_options *options,
                                                csrconv_plan **out);
 
+/* Of a plan for a GPU, once nothing that it queued runs any more, nor graphs that captured it. */
 CSRCONV_API void csrconv_plan_destroy(csrconv_plan **plan);
 
 /* What a plan came to. The texts live as long as the plan. */

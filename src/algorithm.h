@@ -43,7 +43,7 @@ struct csrconv_problem {
     csrconv_epilogue epilogue;
     csrconv_device device;
     int ordinal;
-    struct csrconv_team team; /* of a CPU plan */
+    struct csrconv_team team; /* that runs a CPU plan, or compiles one */
     struct csrconv_ablation without;
     /*
      * Of a plan that was compiled before, to be taken and not compiled again: for the same weights,

@@ -11,11 +11,31 @@
 #include <time.h>
 #include <unistd.h>
 
+/*
+ * What the names of all its files end with: a folder that somebody names may hold more than the
+ * store's, and that is neither counted nor removed.
+ */
+static const char suffix[] = ".csrconv";
+
+enum { NAME_BYTES = NAME_MAX + 1 };
+
 /* Every file is reached through the folder that was checked, whatever becomes of its name. */
 struct store {
     int folder;
     int64_t most_bytes;
 };
+
+/* The file of a thing. */
+static void name_file(const char *name, char file[NAME_BYTES])
+{
+    snprintf(file, NAME_BYTES, "%s%s", name, suffix);
+}
+
+static bool is_store_name(const char *file)
+{
+    const size_t length = strlen(file), end = sizeof suffix - 1;
+    return length > end && strcmp(file + length - end, suffix) == 0;
+}
 
 static bool fail(char why[STORE_WHY], const char *what)
 {
@@ -107,8 +127,12 @@ static void *read_file(const struct store *store, int file, size_t *size)
 void *store_read(const struct store *store, const char *name, size_t *size)
 {
     /* Nothing waits for the other end of a pipe that somebody put there. */
-    const int file = openat(store->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    char file_name[NAME_BYTES];
     void *bytes;
+    int file;
+    name_file(name, file_name);
+    file = openat(store->folder, file_name, flags);
     if (file < 0)
         return NULL;
     bytes = read_file(store, file, size);
@@ -118,13 +142,15 @@ void *store_read(const struct store *store, const char *name, size_t *size)
 
 void store_remove(const struct store *store, const char *name)
 {
-    unlinkat(store->folder, name, 0);
+    char file[NAME_BYTES];
+    name_file(name, file);
+    unlinkat(store->folder, file, 0);
 }
 
 /* ------------------------------------------------------------------------------------- eviction */
 
 struct thing {
-    char name[NAME_MAX + 1];
+    char file[NAME_BYTES];
     int64_t bytes;
     struct timespec used;
 };
@@ -136,18 +162,19 @@ struct things {
 };
 
 /* Temporary files are things too: a process that died left them. */
-static bool list_thing(const struct store *store, const char *name, struct things *things)
+static bool list_thing(const struct store *store, const char *file, struct things *things)
 {
     struct stat status;
     struct thing *more;
-    if (fstatat(store->folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+    if (!is_store_name(file) || fstatat(store->folder, file, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(status.st_mode))
         return true;
     more = realloc(things->items, (things->count + 1) * sizeof *more);
     if (!more)
         return false;
     things->items = more;
     more += things->count++;
-    snprintf(more->name, sizeof more->name, "%s", name);
+    snprintf(more->file, sizeof more->file, "%s", file);
     more->bytes = (int64_t)status.st_size;
     more->used = status.st_mtim;
     things->bytes += more->bytes;
@@ -179,14 +206,17 @@ static int by_use(const void *a, const void *b)
     return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-static void evict(const struct store *store)
+/* All but what was just written: clocks of files are coarse, so others may look as recent. */
+static void evict(const struct store *store, const char *written)
 {
     struct things things = { 0 };
     list_things(store, &things);
     if (things.count > 1)
         qsort(things.items, things.count, sizeof *things.items, by_use);
     for (size_t i = 0; i < things.count && things.bytes > store->most_bytes; i++) {
-        store_remove(store, things.items[i].name);
+        if (strcmp(things.items[i].file, written) == 0)
+            continue;
+        unlinkat(store->folder, things.items[i].file, 0);
         things.bytes -= things.items[i].bytes;
     }
     free(things.items);
@@ -206,18 +236,19 @@ static bool write_whole(int file, const char *bytes, size_t size)
 }
 
 /* A new file under a name that no other process takes, or -1. */
-static int create_temporary(const struct store *store, char name[64])
+static int create_temporary(const struct store *store, char file[NAME_BYTES])
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    snprintf(name, 64, ".%ld-%lld-%09ld.tmp", (long)getpid(), (long long)now.tv_sec, now.tv_nsec);
-    return openat(store->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    snprintf(file, NAME_BYTES, ".%ld-%lld-%09ld.tmp%s", (long)getpid(), (long long)now.tv_sec,
+             now.tv_nsec, suffix);
+    return openat(store->folder, file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
 bool store_write(const struct store *store, const char *name, const void *bytes, size_t size,
                  char why[STORE_WHY])
 {
-    char temporary[64];
+    char temporary[NAME_BYTES], kept[NAME_BYTES];
     int file;
     bool is_written;
     if (size > (uint64_t)store->most_bytes) {
@@ -225,16 +256,17 @@ bool store_write(const struct store *store, const char *name, const void *bytes,
                  (long long)store->most_bytes);
         return false;
     }
+    name_file(name, kept);
     file = create_temporary(store, temporary);
     if (file < 0)
         return fail(why, "it cannot be written to");
     is_written = write_whole(file, bytes, size) || fail(why, "it cannot be written to");
     if (close(file) != 0 && is_written)
         is_written = fail(why, "it cannot be written to");
-    if (is_written && renameat(store->folder, temporary, store->folder, name) != 0)
+    if (is_written && renameat(store->folder, temporary, store->folder, kept) != 0)
         is_written = fail(why, "a file of it cannot be renamed");
     if (!is_written)
-        store_remove(store, temporary);
-    evict(store);
+        unlinkat(store->folder, temporary, 0);
+    evict(store, kept);
     return is_written;
 }

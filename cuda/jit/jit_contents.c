@@ -1,5 +1,6 @@
 #include "jit_contents.h"
 
+#include "integers.h"
 #include "status.h"
 
 #include <inttypes.h>
@@ -98,15 +99,35 @@ static csrconv_status take_members(const uint8_t *bytes, struct csrconv_jit_tili
     return CSRCONV_OK;
 }
 
-/* That blocks and panels can be counted, and are as many as the problem has. */
+/* Whether panels and stages are as many as the problem has. */
+static bool is_cut_right(const struct csrconv_shape *shape, const struct csrconv_jit_tiling *t)
+{
+    return t->filters <= shape->group_filters && t->stage_channels <= shape->group_channels &&
+           t->panels == csrconv_ceil_divide(shape->group_filters, t->filters) &&
+           csrconv_jit_panels(shape, t) <= CSRCONV_JIT_MOST_PANELS &&
+           t->stages == csrconv_ceil_divide(shape->group_channels, t->stage_channels) &&
+           t->ring <= csrconv_ceil_divide(t->stages, t->chunks) && t->chunks <= t->stages;
+}
+
+/* Whether the blocks' outputs are all that there are, and a block has a thread for each. */
+static bool is_tiled_right(const struct csrconv_shape *shape, const struct csrconv_jit_tiling *t)
+{
+    if (t->threads % CSRCONV_LANES || t->span > t->threads)
+        return false;
+    if (t->is_flat)
+        return t->row_tiles == 1 && t->column_tiles == 1 && csrconv_jit_stages_planes(shape, t);
+    return t->rows && t->columns && t->span == t->rows * t->columns && t->slots == 1 &&
+           t->row_tiles == csrconv_ceil_divide(shape->out_h, t->rows) &&
+           t->column_tiles == csrconv_ceil_divide(shape->out_w, t->columns) &&
+           t->stage_rows <= shape->g.height && t->stage_columns <= shape->g.width;
+}
+
+/* That members of the tiling agree with the problem and with each other. */
 static csrconv_status check_tiling(const struct csrconv_shape *shape,
                                    const struct csrconv_jit_tiling *t)
 {
-    if (t->row_tiles <= shape->out_h && t->column_tiles <= shape->out_w &&
-        t->panels <= shape->group_filters &&
-        csrconv_jit_panels(shape, t) <= CSRCONV_JIT_MOST_PANELS &&
-        t->filters <= shape->group_filters && t->stage_channels <= shape->group_channels &&
-        t->chunks <= t->stages && t->blocks == csrconv_jit_blocks(shape, t, shape->g.batch))
+    if (is_cut_right(shape, t) && is_tiled_right(shape, t) &&
+        t->blocks == csrconv_jit_blocks(shape, t, shape->g.batch))
         return CSRCONV_OK;
     return csrconv_fail(CSRCONV_BAD_BLOB, "the blob of cuda_jit is cut for another problem");
 }

@@ -46,6 +46,7 @@ struct block {
     struct cluster *cluster;
     int64_t number, panel, rank; /* its place in the grid, the last also in its cluster */
     struct thread *threads;
+    int64_t waiting, done; /* of them */
     char *shared;
     struct barrier barriers[MOST_BARRIERS];
     int barrier_count;
@@ -68,7 +69,10 @@ const void *ptx_input_at(const struct block *b, uint64_t address, int64_t bytes)
 /* One float of a tensor. */
 float *ptx_float_at(const struct ptx_memory *memory, uint64_t address);
 
-/* A barrier that was made. */
+/* Of so many arrivals. */
+void ptx_make_barrier(struct block *b, uint64_t address, int64_t count);
+
+/* A barrier that was made, and not written over. */
 struct barrier *ptx_barrier_at(struct block *b, uint64_t address);
 void ptx_arrive(struct barrier *barrier);
 
@@ -77,10 +81,5 @@ void ptx_begin_copy(struct block *b, const struct copy *copy);
 
 /* All that a barrier waits for comes to pass. */
 void ptx_end_copies(struct block *b, int barrier);
-
-struct ptx_opcode {
-    const char *name;
-    void (*run)(struct block *b, struct thread *t, const struct ptx_instruction *c);
-};
 
 #endif

@@ -3,12 +3,9 @@
 
 #include <math.h>
 
-uint64_t ptx_read(const struct block *b, const struct thread *t, const struct ptx_operand *o)
+uint64_t ptx_special(const struct block *b, const struct thread *t, enum ptx_kind kind)
 {
-    switch (o->kind) {
-    case PTX_REGISTER:
-        assert_true(o->index >= 0 && t->is_set[o->index]);
-        return t->value[o->index] + (uint64_t)o->number;
+    switch (kind) {
     case PTX_THREAD:
         return (uint64_t)t->id;
     case PTX_BLOCK:
@@ -19,19 +16,10 @@ uint64_t ptx_read(const struct block *b, const struct thread *t, const struct pt
         return (uint64_t)b->panel;
     case PTX_CHUNK:
         return (uint64_t)b->rank;
-    case PTX_SHARED:
-        return PTX_BASE;
     default:
-        assert_int_equal(o->kind, PTX_NUMBER);
-        return (uint64_t)o->number;
+        assert_int_equal(kind, PTX_SHARED);
+        return PTX_BASE;
     }
-}
-
-void ptx_write(struct thread *t, const struct ptx_operand *o, uint64_t value)
-{
-    assert_true(o->kind == PTX_REGISTER && o->index >= 0);
-    t->value[o->index] = value;
-    t->is_set[o->index] = true;
 }
 
 static float as_float(uint64_t bits)
@@ -127,10 +115,10 @@ INSTRUCTION(come_back)
 
 INSTRUCTION(leave)
 {
-    (void)b;
     (void)c;
     assert_false(t->has_arrived);
     t->is_done = true;
+    b->done++;
 }
 
 INSTRUCTION(load_parameter)

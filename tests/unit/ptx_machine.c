@@ -20,37 +20,23 @@ static void run_thread(struct block *b, struct thread *t)
     }
 }
 
-static bool are_all_waiting(const struct block *b)
-{
-    for (int64_t i = 0; i < b->launch->threads; i++)
-        if (!b->threads[i].is_waiting)
-            return false;
-    return true;
-}
-
-static int64_t count_done(const struct block *b)
-{
-    int64_t done = 0;
-    for (int64_t i = 0; i < b->launch->threads; i++)
-        done += b->threads[i].is_done;
-    return done;
-}
-
 /* Each thread of the block as far as it comes. */
 static void run_turn(struct block *b)
 {
     for (int64_t i = 0; i < b->launch->threads; i++)
         run_thread(b, &b->threads[i]);
-    if (are_all_waiting(b))
-        for (int64_t i = 0; i < b->launch->threads; i++)
-            b->threads[i].is_waiting = false;
+    if (b->waiting < b->launch->threads)
+        return;
+    for (int64_t i = 0; i < b->launch->threads; i++)
+        b->threads[i].is_waiting = false;
+    b->waiting = 0;
 }
 
 static int64_t count_blocks_done(const struct cluster *cluster, const struct ptx_launch *launch)
 {
     int64_t done = 0;
     for (int64_t i = 0; i < launch->chunks; i++)
-        done += count_done(&cluster->blocks[i]) == launch->threads;
+        done += cluster->blocks[i].done == launch->threads;
     return done;
 }
 
@@ -59,6 +45,7 @@ static void begin_block(struct block *b, int64_t number, int64_t panel)
 {
     memset(b->shared, 0xff, (size_t)b->launch->shared_bytes);
     b->barrier_count = 0;
+    b->waiting = b->done = 0;
     b->number = number;
     b->panel = panel;
     for (int64_t i = 0; i < b->launch->threads; i++) {

@@ -4,8 +4,9 @@
  *
  * Stricter than a GPU: a register is written before it is read, shared memory that a copy will fill
  * holds NaNs from when the copy begins, and the copy is done only when somebody waits for it;
- * global memory is read and written only where a launch says that it may be. A thread gives another
- * block something only when it knows that the block has begun, and no thread of that one has left.
+ * nobody writes over a barrier, or reads sense from it; global memory is read and written only
+ * where a launch says that it may be. A thread gives another block something only when it knows
+ * that the block has begun, and no thread of that one has left.
  */
 #ifndef CSRCONV_UNIT_PTX_MACHINE_H
 #define CSRCONV_UNIT_PTX_MACHINE_H

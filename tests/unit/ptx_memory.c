@@ -42,9 +42,20 @@ float *ptx_float_at(const struct ptx_memory *m, uint64_t address)
     return (float *)(uintptr_t)address;
 }
 
+/* What a barrier's own bytes hold: whoever reads them reads nonsense. */
+static const char opaque[] = { 'o', 'p', 'a', 'q', 'u', 'e', '!', '!' };
+
+void ptx_make_barrier(struct block *b, uint64_t address, int64_t count)
+{
+    assert_true(b->barrier_count < MOST_BARRIERS && count > 0);
+    memcpy(ptx_shared_at(b, address, sizeof opaque), opaque, sizeof opaque);
+    b->barriers[b->barrier_count++] =
+        (struct barrier){ .address = (int64_t)address, .count = count, .pending = count };
+}
+
 struct barrier *ptx_barrier_at(struct block *b, uint64_t address)
 {
-    ptx_shared_at(b, address, 8);
+    assert_true(memcmp(ptx_shared_at(b, address, sizeof opaque), opaque, sizeof opaque) == 0);
     for (int i = 0; i < b->barrier_count; i++)
         if (b->barriers[i].address == (int64_t)address)
             return &b->barriers[i];

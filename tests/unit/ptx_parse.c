@@ -103,52 +103,66 @@ static struct ptx_operand parameter_of(const char *word)
     return o;
 }
 
+/* [register+bytes], or [parameter]. */
+static struct ptx_operand take_address(struct parser *p, const struct ptx_instruction *i)
+{
+    struct ptx_operand o = { .kind = PTX_REGISTER };
+    char word[PTX_NAME];
+    p->at++;
+    take_word(p, word, sizeof word);
+    if (strncmp(i->opcode->name, "ld.param", 8) == 0)
+        o = parameter_of(word);
+    else
+        o.index = register_of(p, word);
+    if (*p->at == '+') {
+        p->at++;
+        take_word(p, word, sizeof word);
+        o.number = number_of(word).number;
+    }
+    assert_int_equal(*p->at, ']');
+    p->at++;
+    return o;
+}
+
+/* What has a name of its own: where the thread is, where shared memory begins. */
+static bool is_special(const char *word, enum ptx_kind *kind)
+{
+    static const struct {
+        const char *name;
+        enum ptx_kind kind;
+    } specials[] = { { "%tid.x", PTX_THREAD },    { "%ctaid.x", PTX_BLOCK },
+                     { "%nctaid.x", PTX_BLOCKS }, { "%ctaid.y", PTX_PANEL },
+                     { "%ctaid.z", PTX_CHUNK },   { "shared", PTX_SHARED } };
+    for (int i = 0; i < COUNT_OF(specials); i++)
+        if (strcmp(word, specials[i].name) == 0) {
+            *kind = specials[i].kind;
+            return true;
+        }
+    return false;
+}
+
+static struct ptx_operand label_operand(struct parser *p, const char *word, int scope)
+{
+    return (struct ptx_operand){ .kind = PTX_LABEL,
+                                 .index = (int)(label_of(p, word, scope) - p->labels) };
+}
+
 static struct ptx_operand take_operand(struct parser *p, const struct ptx_instruction *i)
 {
     struct ptx_operand o = { .kind = PTX_REGISTER };
     char word[PTX_NAME];
     skip_space(p);
-    if (*p->at == '[') {
-        p->at++;
-        take_word(p, word, sizeof word);
-        if (strncmp(i->name, "ld.param", 8) == 0)
-            o = parameter_of(word);
-        else
-            o.index = register_of(p, word);
-        if (*p->at == '+') {
-            p->at++;
-            take_word(p, word, sizeof word);
-            o.number = number_of(word).number;
-        }
-        assert_int_equal(*p->at, ']');
-        p->at++;
-        return o;
-    }
+    if (*p->at == '[')
+        return take_address(p, i);
     take_word(p, word, sizeof word);
-    if (strncmp(i->name, "call", 4) == 0)
-        return (struct ptx_operand){ .kind = PTX_LABEL,
-                                     .index = (int)(label_of(p, word, 0) - p->labels) };
-    if (strcmp(word, "%tid.x") == 0)
-        o.kind = PTX_THREAD;
-    else if (strcmp(word, "%ctaid.x") == 0)
-        o.kind = PTX_BLOCK;
-    else if (strcmp(word, "%nctaid.x") == 0)
-        o.kind = PTX_BLOCKS;
-    else if (strcmp(word, "%ctaid.y") == 0)
-        o.kind = PTX_PANEL;
-    else if (strcmp(word, "%ctaid.z") == 0)
-        o.kind = PTX_CHUNK;
-    else if (strcmp(word, "shared") == 0)
-        o.kind = PTX_SHARED;
-    else if (strcmp(i->name, "bra") == 0)
-        o = (struct ptx_operand){ .kind = PTX_LABEL,
-                                  .index = (int)(label_of(p, word, p->scope) - p->labels) };
-    else if (isdigit((unsigned char)*word) || *word == '-')
-        o = number_of(word);
-    else if (strcmp(word, "_") == 0)
-        o.index = -1;
-    else
-        o.index = register_of(p, word);
+    if (strncmp(i->opcode->name, "call", 4) == 0)
+        return label_operand(p, word, 0);
+    if (strcmp(i->opcode->name, "bra") == 0)
+        return label_operand(p, word, p->scope);
+    if (isdigit((unsigned char)*word) || *word == '-')
+        return number_of(word);
+    if (!is_special(word, &o.kind))
+        o.index = strcmp(word, "_") == 0 ? -1 : register_of(p, word);
     return o;
 }
 
@@ -191,19 +205,20 @@ static void take_operands(struct parser *p, struct ptx_instruction *i)
 static void take_statement(struct parser *p)
 {
     struct ptx_instruction i = { 0 };
+    char word[PTX_NAME];
     take_predicate(p, &i);
-    take_word(p, i.name, sizeof i.name);
+    take_word(p, word, sizeof word);
     if (*p->at == ':') {
         p->at++;
-        label_of(p, i.name, p->scope)->instruction = p->program->count;
+        label_of(p, word, p->scope)->instruction = p->program->count;
         return;
     }
-    if (*i.name == '.') { /* a declaration */
+    if (*word == '.') { /* a declaration */
         p->at = strchr(p->at, ';') + 1;
         return;
     }
+    i.opcode = ptx_opcode(word);
     take_operands(p, &i);
-    i.opcode = ptx_opcode(i.name);
     p->program->instructions[p->program->count++] = i;
 }
 
@@ -285,6 +300,6 @@ int64_t ptx_count(const struct ptx_program *program, const char *name)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < program->count; i++)
-        count += strncmp(program->instructions[i].name, name, strlen(name)) == 0;
+        count += strncmp(program->instructions[i].opcode->name, name, strlen(name)) == 0;
     return count;
 }

@@ -27,8 +27,16 @@ struct ptx_operand {
     int64_t number;
 };
 
+struct ptx_instruction;
+struct block;
+struct thread;
+
+struct ptx_opcode {
+    const char *name;
+    void (*run)(struct block *b, struct thread *t, const struct ptx_instruction *c);
+};
+
 struct ptx_instruction {
-    char name[PTX_NAME];
     const struct ptx_opcode *opcode;
     int predicate; /* register; -1: always */
     bool is_negated;

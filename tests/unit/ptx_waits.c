@@ -3,18 +3,14 @@
 
 INSTRUCTION(wait_for_all)
 {
-    (void)b;
     (void)c;
     t->is_waiting = true;
+    b->waiting++;
 }
 
 INSTRUCTION(barrier_init)
 {
-    const int64_t count = LOW(1);
-    assert_true(b->barrier_count < MOST_BARRIERS && count > 0);
-    ptx_shared_at(b, IN(0), 8);
-    b->barriers[b->barrier_count++] =
-        (struct barrier){ .address = (int64_t)IN(0), .count = count, .pending = count };
+    ptx_make_barrier(b, IN(0), LOW(1));
 }
 
 INSTRUCTION(barrier_arrive)
@@ -116,8 +112,7 @@ static void give(struct block *b, struct thread *t, const struct ptx_instruction
     struct block *taker = &b->cluster->blocks[to / PTX_WINDOW - 1];
     assert_true(to >= PTX_WINDOW && barrier / PTX_WINDOW == to / PTX_WINDOW);
     assert_true(t->knows_cluster);
-    for (int64_t i = 0; i < b->launch->threads; i++)
-        assert_false(taker->threads[i].is_done);
+    assert_int_equal(taker->done, 0);
     for (int i = 0; i < count; i++)
         copy.words[i] = LOW(i + 1);
     copy.barrier = (int)(ptx_barrier_at(taker, barrier % PTX_WINDOW) - taker->barriers);

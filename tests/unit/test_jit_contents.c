@@ -110,6 +110,93 @@ static void other_problems_refuse(void **state)
     refuse_contents(kept, "cut for another problem");
 }
 
+/* A flat tiling and one of tiles. */
+struct tilings {
+    struct csrconv_jit_tiling flat, tile;
+};
+
+static void sort_in(void *context, const struct csrconv_jit_tiling *tiling)
+{
+    struct tilings *tilings = context;
+    *(tiling->is_flat ? &tilings->flat : &tilings->tile) = *tiling;
+}
+
+/* What becomes of a plan of that tiling. */
+static csrconv_status keep_and_take(const struct csrconv_problem *problem,
+                                    const struct csrconv_jit_tiling *tiling)
+{
+    struct csrconv_problem with_blob = *problem;
+    struct csrconv_memory memory;
+    struct csrconv_jit_image *image;
+    struct csrconv_jit_tiling again;
+    csrconv_status status;
+    void *bytes;
+    assert_ok(csrconv_memory_init(&memory, NULL));
+    assert_ok(csrconv_jit_image_make(tiling, 1, &memory, &image));
+    image->code[0] = 'a';
+    with_blob.compiled.size = csrconv_jit_contents(image, NULL);
+    with_blob.compiled.bytes = bytes = test_malloc(with_blob.compiled.size);
+    csrconv_jit_contents(image, bytes);
+    status = csrconv_jit_contents_tiling(&with_blob, &again);
+    test_free(bytes);
+    csrconv_release(&memory, image);
+    return status;
+}
+
+/* One number after the other that the problem or another number settles, larger by one. */
+static void contradict(const struct csrconv_problem *problem,
+                       const struct csrconv_jit_tiling *tiling)
+{
+#define OF(member) offsetof(struct csrconv_jit_tiling, member)
+    static const size_t members[] = { OF(threads),      OF(blocks),         OF(row_tiles),
+                                      OF(column_tiles), OF(panels),         OF(stage_rows),
+                                      OF(stages),       OF(stage_channels), OF(filters),
+                                      OF(stage_columns) };
+#undef OF
+    assert_int_equal(keep_and_take(problem, tiling), CSRCONV_OK);
+    for (int i = 0; i < COUNT_OF(members); i++) {
+        struct csrconv_jit_tiling wrong = *tiling;
+        ++*(int64_t *)(void *)((char *)&wrong + members[i]);
+        assert_int_equal(keep_and_take(problem, &wrong), CSRCONV_BAD_BLOB);
+    }
+}
+
+static void contradictions_are_refused(void **state)
+{
+    csrconv_geometry g = geometry_of(4, 9, 9, 5, 3, 3);
+    csrconv_weights *weights = weights_of(&g);
+    struct csrconv_problem problem = { .weights = weights };
+    struct tilings tilings = { 0 };
+    (void)state;
+    assert_ok(csrconv_shape_init(&problem.shape, &g));
+    csrconv_jit_tiling_each(&problem, &gpu, sort_in, &tilings);
+    contradict(&problem, &tilings.flat);
+    contradict(&problem, &tilings.tile);
+    csrconv_weights_destroy(&weights);
+}
+
+static void take(void *context, const struct csrconv_jit_tiling *tiling)
+{
+    assert_int_equal(keep_and_take(context, tiling), CSRCONV_OK);
+}
+
+/* Whatever the search may choose. */
+static void every_tiling_comes_back(void **state)
+{
+    enum { ROUNDS = 20 };
+    struct random_state random;
+    (void)state;
+    random_seed(&random, 5);
+    for (int i = 0; i < ROUNDS; i++) {
+        const csrconv_geometry g = random_geometry(&random);
+        csrconv_weights *weights = random_weights(&random, &g);
+        struct csrconv_problem problem = { .weights = weights };
+        assert_ok(csrconv_shape_init(&problem.shape, &g));
+        csrconv_jit_tiling_each(&problem, &gpu, take, &problem);
+        csrconv_weights_destroy(&weights);
+    }
+}
+
 #define with_contents(test) cmocka_unit_test_setup_teardown(test, keep, drop)
 
 int main(void)
@@ -119,6 +206,8 @@ int main(void)
         with_contents(what_has_no_code_is_refused),
         with_contents(wild_numbers_are_refused),
         with_contents(other_problems_refuse),
+        cmocka_unit_test(contradictions_are_refused),
+        cmocka_unit_test(every_tiling_comes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,10 +110,10 @@ static void what_is_no_file_is_not_read(void **state)
     struct folder *folder = *state;
     struct store *store = open_store(folder);
     keep(store, "a", 'a', SOME);
-    assert_int_equal(symlink("a", folder_path(folder, "store/link")), 0);
-    assert_int_equal(mkfifo(folder_path(folder, "store/pipe"), 0600), 0);
-    assert_int_equal(mkdir(folder_path(folder, "store/folder"), 0700), 0);
-    close(open(folder_path(folder, "store/empty"), O_CREAT | O_WRONLY, 0600));
+    assert_int_equal(symlink("a.csrconv", folder_path(folder, "store/link.csrconv")), 0);
+    assert_int_equal(mkfifo(folder_path(folder, "store/pipe.csrconv"), 0600), 0);
+    assert_int_equal(mkdir(folder_path(folder, "store/folder.csrconv"), 0700), 0);
+    close(open(folder_path(folder, "store/empty.csrconv"), O_CREAT | O_WRONLY, 0600));
     assert_false(has(store, "link", 'a'));
     assert_false(has(store, "pipe", 'a'));
     assert_false(has(store, "folder", 'a'));
@@ -137,8 +137,8 @@ static void what_was_not_used_for_long_goes_first(void **state)
     struct store *store = open_store(folder);
     keep(store, "a", 'a', SOME);
     keep(store, "b", 'b', SOME);
-    use_at(folder, "store/a", 1000);
-    use_at(folder, "store/b", 2000);
+    use_at(folder, "store/a.csrconv", 1000);
+    use_at(folder, "store/b.csrconv", 2000);
     assert_true(has(store, "a", 'a')); /* which is a use */
     keep(store, "c", 'c', SOME);
     assert_true(has(store, "a", 'a') && has(store, "c", 'c'));
@@ -156,10 +156,45 @@ static void what_was_left_behind_goes(void **state)
     struct store *store = open_store(folder);
     keep(store, "a", 'a', SOME);
     keep(store, ".1-2-3.tmp", 'l', MOST - SOME);
-    use_at(folder, "store/.1-2-3.tmp", 1000);
+    use_at(folder, "store/.1-2-3.tmp.csrconv", 1000);
     keep(store, "b", 'b', SOME);
     assert_true(has(store, "a", 'a') && has(store, "b", 'b'));
     assert_false(has(store, ".1-2-3.tmp", 'l'));
+    store_close(store);
+}
+
+/* Even if others have the same time or, by a clock that was put back, a later one. */
+static void what_was_just_written_stays(void **state)
+{
+    struct folder *folder = *state;
+    struct store *store = open_store(folder);
+    keep(store, "a", 'a', SOME);
+    keep(store, "b", 'b', SOME);
+    use_at(folder, "store/a.csrconv", INT32_MAX);
+    use_at(folder, "store/b.csrconv", INT32_MAX);
+    keep(store, "c", 'c', SOME);
+    assert_true(has(store, "c", 'c'));
+    assert_int_equal(folder_count(folder_path(folder, "store")), 2);
+    store_close(store);
+}
+
+/* In a folder that holds the user's own files too. */
+static void what_is_not_the_stores_stays(void **state)
+{
+    static const char *const others[] = { "store/notes", "store/c.txt", "store/.csrconv" };
+    struct folder *folder = *state;
+    struct store *store = open_store(folder);
+    for (int i = 0; i < COUNT_OF(others); i++) {
+        const int file = open(folder_path(folder, others[i]), O_CREAT | O_WRONLY, 0600);
+        assert_int_equal(ftruncate(file, MOST), 0);
+        close(file);
+        use_at(folder, others[i], 1000);
+    }
+    keep(store, "a", 'a', SOME);
+    keep(store, "b", 'b', MOST); /* in place of a */
+    assert_false(has(store, "a", 'a'));
+    assert_true(has(store, "b", 'b'));
+    assert_int_equal(folder_count(folder_path(folder, "store")), COUNT_OF(others) + 1);
     store_close(store);
 }
 
@@ -179,11 +214,11 @@ static void failures_are_told(void **state)
     struct folder *folder = *state;
     struct store *store = open_store(folder);
     char why[STORE_WHY] = "";
-    assert_int_equal(mkdir(folder_path(folder, "store/a"), 0700), 0);
+    assert_int_equal(mkdir(folder_path(folder, "store/a.csrconv"), 0700), 0);
     assert_false(store_write(store, "a", "x", 1, why));
     assert_non_null(strstr(why, "cannot be renamed"));
     assert_int_equal(folder_count(folder_path(folder, "store")), 1);
-    assert_int_equal(rmdir(folder_path(folder, "store/a")), 0);
+    assert_int_equal(rmdir(folder_path(folder, "store/a.csrconv")), 0);
     assert_int_equal(rmdir(folder_path(folder, "store")), 0);
     assert_false(store_write(store, "a", "x", 1, why));
     assert_non_null(strstr(why, "cannot be written to"));
@@ -246,6 +281,8 @@ int main(void)
         with_folder(what_is_no_file_is_not_read),
         with_folder(what_was_not_used_for_long_goes_first),
         with_folder(what_was_left_behind_goes),
+        with_folder(what_was_just_written_stays),
+        with_folder(what_is_not_the_stores_stays),
         with_folder(what_is_too_large_is_not_kept),
         with_folder(failures_are_told),
         with_folder(writers_do_not_meet),
