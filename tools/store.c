@@ -11,6 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
+/*
+ * How the names of the store's files end, temporary ones too: others that are in the folder, since
+ * the user named one that has more uses, are neither read nor removed.
+ */
+#define ENDING ".csrconv"
+
+enum { FILE_NAME = NAME_MAX + sizeof ENDING };
+
 /* Every file is reached through the folder that was checked, whatever becomes of its name. */
 struct store {
     int folder;
@@ -21,6 +29,12 @@ static bool fail(char why[STORE_WHY], const char *what)
 {
     snprintf(why, STORE_WHY, "%s: %s", what, strerror(errno));
     return false;
+}
+
+/* The name of the file of a thing; if that is too long, so is this. */
+static void name_file(const char *name, char file_name[FILE_NAME])
+{
+    snprintf(file_name, FILE_NAME, "%.*s" ENDING, NAME_MAX, name);
 }
 
 /* Whether it belongs to the user, and nobody else may look into it. */
@@ -68,6 +82,15 @@ void store_close(struct store *store)
     free(store);
 }
 
+/* By the exact clock: the kernel's own stamps are the same for milliseconds. */
+static void stamp_use(int file)
+{
+    struct timespec now[2];
+    clock_gettime(CLOCK_REALTIME, &now[0]);
+    now[1] = now[0];
+    futimens(file, now);
+}
+
 /* -------------------------------------------------------------------------------------- reading */
 
 static bool read_whole(int file, char *bytes, size_t size)
@@ -97,7 +120,7 @@ static void *read_file(const struct store *store, int file, size_t *size)
     *size = (size_t)status.st_size;
     bytes = malloc(*size);
     if (bytes && read_whole(file, bytes, *size)) {
-        futimens(file, NULL);
+        stamp_use(file);
         return bytes;
     }
     free(bytes);
@@ -107,8 +130,12 @@ static void *read_file(const struct store *store, int file, size_t *size)
 void *store_read(const struct store *store, const char *name, size_t *size)
 {
     /* Nothing waits for the other end of a pipe that somebody put there. */
-    const int file = openat(store->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    char file_name[FILE_NAME];
     void *bytes;
+    int file;
+    name_file(name, file_name);
+    file = openat(store->folder, file_name, flags);
     if (file < 0)
         return NULL;
     bytes = read_file(store, file, size);
@@ -118,7 +145,9 @@ void *store_read(const struct store *store, const char *name, size_t *size)
 
 void store_remove(const struct store *store, const char *name)
 {
-    unlinkat(store->folder, name, 0);
+    char file_name[FILE_NAME];
+    name_file(name, file_name);
+    unlinkat(store->folder, file_name, 0);
 }
 
 /* ------------------------------------------------------------------------------------- eviction */
@@ -135,12 +164,19 @@ struct things {
     int64_t bytes;
 };
 
+static bool is_named_by_us(const char *file_name)
+{
+    const size_t length = strlen(file_name), ending = strlen(ENDING);
+    return length > ending && strcmp(file_name + length - ending, ENDING) == 0;
+}
+
 /* Temporary files are things too: a process that died left them. */
 static bool list_thing(const struct store *store, const char *name, struct things *things)
 {
     struct stat status;
     struct thing *more;
-    if (fstatat(store->folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+    if (!is_named_by_us(name) || fstatat(store->folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(status.st_mode))
         return true;
     more = realloc(things->items, (things->count + 1) * sizeof *more);
     if (!more)
@@ -179,14 +215,17 @@ static int by_use(const void *a, const void *b)
     return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-static void evict(const struct store *store)
+/* What was written last stays, whatever the file system's clock says of the others. */
+static void evict(const struct store *store, const char *written)
 {
     struct things things = { 0 };
     list_things(store, &things);
     if (things.count > 1)
         qsort(things.items, things.count, sizeof *things.items, by_use);
     for (size_t i = 0; i < things.count && things.bytes > store->most_bytes; i++) {
-        store_remove(store, things.items[i].name);
+        if (strcmp(things.items[i].name, written) == 0)
+            continue;
+        unlinkat(store->folder, things.items[i].name, 0);
         things.bytes -= things.items[i].bytes;
     }
     free(things.items);
@@ -210,14 +249,15 @@ static int create_temporary(const struct store *store, char name[64])
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    snprintf(name, 64, ".%ld-%lld-%09ld.tmp", (long)getpid(), (long long)now.tv_sec, now.tv_nsec);
+    snprintf(name, 64, ".%ld-%lld-%09ld" ENDING, (long)getpid(), (long long)now.tv_sec,
+             now.tv_nsec);
     return openat(store->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
 bool store_write(const struct store *store, const char *name, const void *bytes, size_t size,
                  char why[STORE_WHY])
 {
-    char temporary[64];
+    char temporary[64], file_name[FILE_NAME];
     int file;
     bool is_written;
     if (size > (uint64_t)store->most_bytes) {
@@ -229,12 +269,14 @@ bool store_write(const struct store *store, const char *name, const void *bytes,
     if (file < 0)
         return fail(why, "it cannot be written to");
     is_written = write_whole(file, bytes, size) || fail(why, "it cannot be written to");
+    stamp_use(file);
     if (close(file) != 0 && is_written)
         is_written = fail(why, "it cannot be written to");
-    if (is_written && renameat(store->folder, temporary, store->folder, name) != 0)
+    name_file(name, file_name);
+    if (is_written && renameat(store->folder, temporary, store->folder, file_name) != 0)
         is_written = fail(why, "a file of it cannot be renamed");
     if (!is_written)
-        store_remove(store, temporary);
-    evict(store);
+        unlinkat(store->folder, temporary, 0);
+    evict(store, file_name);
     return is_written;
 }
