@@ -55,12 +55,12 @@ static csrconv_status check_versions(const struct header *header)
                         CSRCONV_BLOB_FORMAT);
 }
 
-/* Whether the texts end, and hold nothing behind their ends. */
+/* Whether it is one line of text that ends, with nothing behind its end: sentences quote it. */
 static bool is_text(const char *text, size_t size)
 {
     const size_t length = strnlen(text, size);
-    for (size_t i = length; i < size; i++)
-        if (text[i])
+    for (size_t i = 0; i < size; i++)
+        if (i < length ? text[i] < ' ' || text[i] > '~' : text[i] != '\0')
             return false;
     return length > 0 && length < size;
 }

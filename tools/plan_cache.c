@@ -1,9 +1,10 @@
 #include "plan_cache.h"
 
+#include "output.h"
+
 #include "blob.h"
 #include "device.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +14,19 @@ static const int64_t most_bytes = INT64_C(1) << 30;
 
 enum { KEY_SIZE = 2 * CSRCONV_SHA256_BYTES + 1 };
 
+static const char *folder_of(const struct plan_cache *cache)
+{
+    return cache->wish ? cache->wish : cache->own;
+}
+
 static void warn(struct plan_cache *cache, const char *why)
 {
     if (!cache->has_warned)
-        fprintf(stderr, "warning: the cache of compiled plans is not used: %s\n", why);
+        fprintf(stderr, "warning: %s: compiled plans are not kept: %s\n", folder_of(cache), why);
     cache->has_warned = true;
 }
 
-/* ------------------------------------------------------------------------------------ the folder
- */
+/* ---------------------------------------------------------------------------------- the folder */
 
 /* Where the XDG base directory specification wants it; false if the environment names no place. */
 static bool find_folder(char folder[PATH_MAX])
@@ -43,18 +48,14 @@ static bool find_folder(char folder[PATH_MAX])
 
 static void open_store(struct plan_cache *cache)
 {
-    char folder[PATH_MAX], why[STORE_WHY], text[PATH_MAX + STORE_WHY];
-    const char *name = cache->wish;
+    char why[STORE_WHY];
     cache->is_opened = true;
-    if ((name && strcmp(name, "off") == 0) || (!name && !find_folder(folder)))
+    if (cache->wish ? strcmp(cache->wish, "off") == 0 : !find_folder(cache->own))
         return;
-    if (!name)
-        name = folder;
-    cache->store = store_open(name, most_bytes, why);
-    if (cache->store)
-        return;
-    snprintf(text, sizeof text, "%s: %s", name, why);
-    warn(cache, text);
+    output_catch_signals(); /* a full RLIMIT_FSIZE is as a full disk */
+    cache->store = store_open(folder_of(cache), most_bytes, why);
+    if (!cache->store)
+        warn(cache, why);
 }
 
 void plan_cache_close(struct plan_cache *cache)

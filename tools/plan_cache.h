@@ -8,8 +8,11 @@
 #include "csrconv.h"
 #include "store.h"
 
+#include <limits.h>
+
 struct plan_cache {
     const char *wish;    /* a folder; "off"; or NULL: the user's own, by the environment */
+    char own[PATH_MAX];  /* the user's own, if it is asked for */
     struct store *store; /* once a plan may have to compile; NULL: there is none */
     bool is_opened, has_warned;
 };

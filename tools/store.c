@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 /*
- * What the names of all its files end with: a folder that somebody names may hold more than the
- * store's, and that is neither counted nor removed.
+ * How the names of the store's files end, temporary ones too: others that are in the folder, since
+ * the user named one that has more uses, are neither read nor removed.
  */
-static const char suffix[] = ".csrconv";
+#define ENDING ".csrconv"
 
-enum { NAME_BYTES = NAME_MAX + 1 };
+enum { FILE_NAME = NAME_MAX + sizeof ENDING };
 
 /* Every file is reached through the folder that was checked, whatever becomes of its name. */
 struct store {
@@ -25,22 +25,16 @@ struct store {
     int64_t most_bytes;
 };
 
-/* The file of a thing. */
-static void name_file(const char *name, char file[NAME_BYTES])
-{
-    snprintf(file, NAME_BYTES, "%s%s", name, suffix);
-}
-
-static bool is_store_name(const char *file)
-{
-    const size_t length = strlen(file), end = sizeof suffix - 1;
-    return length > end && strcmp(file + length - end, suffix) == 0;
-}
-
 static bool fail(char why[STORE_WHY], const char *what)
 {
     snprintf(why, STORE_WHY, "%s: %s", what, strerror(errno));
     return false;
+}
+
+/* The name of the file of a thing; if that is too long, so is this. */
+static void name_file(const char *name, char file_name[FILE_NAME])
+{
+    snprintf(file_name, FILE_NAME, "%.*s" ENDING, NAME_MAX, name);
 }
 
 /* Whether it belongs to the user, and nobody else may look into it. */
@@ -88,6 +82,15 @@ void store_close(struct store *store)
     free(store);
 }
 
+/* By the exact clock: the kernel's own stamps are the same for milliseconds. */
+static void stamp_use(int file)
+{
+    struct timespec now[2];
+    clock_gettime(CLOCK_REALTIME, &now[0]);
+    now[1] = now[0];
+    futimens(file, now);
+}
+
 /* -------------------------------------------------------------------------------------- reading */
 
 static bool read_whole(int file, char *bytes, size_t size)
@@ -117,7 +120,7 @@ static void *read_file(const struct store *store, int file, size_t *size)
     *size = (size_t)status.st_size;
     bytes = malloc(*size);
     if (bytes && read_whole(file, bytes, *size)) {
-        futimens(file, NULL);
+        stamp_use(file);
         return bytes;
     }
     free(bytes);
@@ -128,7 +131,7 @@ void *store_read(const struct store *store, const char *name, size_t *size)
 {
     /* Nothing waits for the other end of a pipe that somebody put there. */
     const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    char file_name[NAME_BYTES];
+    char file_name[FILE_NAME];
     void *bytes;
     int file;
     name_file(name, file_name);
@@ -142,15 +145,15 @@ void *store_read(const struct store *store, const char *name, size_t *size)
 
 void store_remove(const struct store *store, const char *name)
 {
-    char file[NAME_BYTES];
-    name_file(name, file);
-    unlinkat(store->folder, file, 0);
+    char file_name[FILE_NAME];
+    name_file(name, file_name);
+    unlinkat(store->folder, file_name, 0);
 }
 
 /* ------------------------------------------------------------------------------------- eviction */
 
 struct thing {
-    char file[NAME_BYTES];
+    char name[NAME_MAX + 1];
     int64_t bytes;
     struct timespec used;
 };
@@ -161,12 +164,18 @@ struct things {
     int64_t bytes;
 };
 
+static bool is_named_by_us(const char *file_name)
+{
+    const size_t length = strlen(file_name), ending = strlen(ENDING);
+    return length > ending && strcmp(file_name + length - ending, ENDING) == 0;
+}
+
 /* Temporary files are things too: a process that died left them. */
-static bool list_thing(const struct store *store, const char *file, struct things *things)
+static bool list_thing(const struct store *store, const char *name, struct things *things)
 {
     struct stat status;
     struct thing *more;
-    if (!is_store_name(file) || fstatat(store->folder, file, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+    if (!is_named_by_us(name) || fstatat(store->folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISREG(status.st_mode))
         return true;
     more = realloc(things->items, (things->count + 1) * sizeof *more);
@@ -174,7 +183,7 @@ static bool list_thing(const struct store *store, const char *file, struct thing
         return false;
     things->items = more;
     more += things->count++;
-    snprintf(more->file, sizeof more->file, "%s", file);
+    snprintf(more->name, sizeof more->name, "%s", name);
     more->bytes = (int64_t)status.st_size;
     more->used = status.st_mtim;
     things->bytes += more->bytes;
@@ -206,7 +215,7 @@ static int by_use(const void *a, const void *b)
     return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-/* All but what was just written: clocks of files are coarse, so others may look as recent. */
+/* What was written last stays, whatever the file system's clock says of the others. */
 static void evict(const struct store *store, const char *written)
 {
     struct things things = { 0 };
@@ -214,9 +223,9 @@ static void evict(const struct store *store, const char *written)
     if (things.count > 1)
         qsort(things.items, things.count, sizeof *things.items, by_use);
     for (size_t i = 0; i < things.count && things.bytes > store->most_bytes; i++) {
-        if (strcmp(things.items[i].file, written) == 0)
+        if (strcmp(things.items[i].name, written) == 0)
             continue;
-        unlinkat(store->folder, things.items[i].file, 0);
+        unlinkat(store->folder, things.items[i].name, 0);
         things.bytes -= things.items[i].bytes;
     }
     free(things.items);
@@ -236,19 +245,19 @@ static bool write_whole(int file, const char *bytes, size_t size)
 }
 
 /* A new file under a name that no other process takes, or -1. */
-static int create_temporary(const struct store *store, char file[NAME_BYTES])
+static int create_temporary(const struct store *store, char name[64])
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    snprintf(file, NAME_BYTES, ".%ld-%lld-%09ld.tmp%s", (long)getpid(), (long long)now.tv_sec,
-             now.tv_nsec, suffix);
-    return openat(store->folder, file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    snprintf(name, 64, ".%ld-%lld-%09ld" ENDING, (long)getpid(), (long long)now.tv_sec,
+             now.tv_nsec);
+    return openat(store->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
 bool store_write(const struct store *store, const char *name, const void *bytes, size_t size,
                  char why[STORE_WHY])
 {
-    char temporary[NAME_BYTES], kept[NAME_BYTES];
+    char temporary[64], file_name[FILE_NAME];
     int file;
     bool is_written;
     if (size > (uint64_t)store->most_bytes) {
@@ -256,17 +265,18 @@ bool store_write(const struct store *store, const char *name, const void *bytes,
                  (long long)store->most_bytes);
         return false;
     }
-    name_file(name, kept);
     file = create_temporary(store, temporary);
     if (file < 0)
         return fail(why, "it cannot be written to");
     is_written = write_whole(file, bytes, size) || fail(why, "it cannot be written to");
+    stamp_use(file);
     if (close(file) != 0 && is_written)
         is_written = fail(why, "it cannot be written to");
-    if (is_written && renameat(store->folder, temporary, store->folder, kept) != 0)
+    name_file(name, file_name);
+    if (is_written && renameat(store->folder, temporary, store->folder, file_name) != 0)
         is_written = fail(why, "a file of it cannot be renamed");
     if (!is_written)
         unlinkat(store->folder, temporary, 0);
-    evict(store, kept);
+    evict(store, file_name);
     return is_written;
 }

@@ -1,8 +1,8 @@
 /*
  * A folder of the user's own that keeps things by name, and no more bytes than it may: what was
  * used least recently goes first. Things are whole or not there, also if processes write at once;
- * nothing is locked. What they hold is not the store's affair, nor are other files in the folder:
- * its own all end with ".csrconv".
+ * nothing is locked. What they hold is not the store's affair; nor are files of others in the
+ * folder.
  */
 #ifndef CSRCONV_TOOLS_STORE_H
 #define CSRCONV_TOOLS_STORE_H

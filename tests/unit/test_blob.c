@@ -160,6 +160,26 @@ static void contents_are_the_algorithm_s_to_check(void **state)
     test_free(blob);
 }
 
+/* Sentences quote the names, which are one line then: a digest is easily made for any. */
+static void names_are_lines_of_text(void **state)
+{
+    static const char *const names[] = { "", "a\nb", "\x1b[2J", "caf\xc3\xa9", "\x7f" };
+    struct fixture *f = use_compiler(*state);
+    struct csrconv_blob opened;
+    size_t size;
+    void *blob = blob_of(f, &size);
+    assert_ok(csrconv_blob_open(blob, size, &opened));
+    for (int i = 0; i < 2 * COUNT_OF(names); i++) {
+        struct csrconv_blob_identity identity = opened.identity;
+        char *const text = i % 2 ? identity.algorithm : identity.target;
+        memset(text, 0, i % 2 ? sizeof identity.algorithm : sizeof identity.target);
+        memcpy(text, names[i / 2], strlen(names[i / 2]));
+        csrconv_blob_seal(&identity, blob, size);
+        refuse_blob(f, blob, size, "does not tell its algorithm and target");
+    }
+    test_free(blob);
+}
+
 /* The fastest own algorithm is taken unless the compiler wins a tenth, or must not be. */
 static void compiling_has_to_pay(void **state)
 {
@@ -192,6 +212,7 @@ int main(void)
         with_fixture(blobs_of_something_else_are_refused),
         with_fixture(other_algorithms_refuse_a_blob),
         with_fixture(contents_are_the_algorithm_s_to_check),
+        with_fixture(names_are_lines_of_text),
         with_fixture(compiling_has_to_pay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

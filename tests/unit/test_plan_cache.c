@@ -6,9 +6,11 @@
 #include "plan_cache.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -118,6 +120,67 @@ static void plans_are_made_without_a_cache(void **state)
     assert_int_equal(folder_count(folder_path(folder, "open")), 0);
 }
 
+/* What make_plan says on standard error, which is short. */
+static void warning_of(const char *wish, char *text, size_t size)
+{
+    const int kept = dup(STDERR_FILENO);
+    int ends[2];
+    ssize_t length;
+    assert_int_equal(pipe(ends), 0);
+    assert_return_code(dup2(ends[1], STDERR_FILENO), errno);
+    make_plan(wish);
+    assert_return_code(dup2(kept, STDERR_FILENO), errno);
+    close(kept);
+    close(ends[1]);
+    length = read(ends[0], text, size - 1);
+    close(ends[0]);
+    assert_true(length >= 0);
+    text[length] = '\0';
+}
+
+static void warnings_name_the_folder(void **state)
+{
+    const char *wish = folder_path(*state, "cache");
+    char got[2 * PATH_MAX], want[2 * PATH_MAX];
+    warning_of(wish, got, sizeof got);
+    assert_string_equal(got, "");
+    assert_int_equal(chmod(wish, 0755), 0);
+    warning_of(wish, got, sizeof got);
+    snprintf(want, sizeof want,
+             "warning: %s: compiled plans are not kept: its mode is 755, must be 700\n", wish);
+    assert_string_equal(got, want);
+}
+
+/* As a disk that is full: neither the program nor the plan ends by it. */
+static void limits_of_file_sizes_are_warnings(void **state)
+{
+    const char *wish = folder_path(*state, "cache");
+    struct rlimit limit, before;
+    char got[2 * PATH_MAX], want[2 * PATH_MAX];
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = (struct rlimit){ 16, before.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    warning_of(wish, got, sizeof got);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    snprintf(want, sizeof want, "warning: %s: compiled plans are not kept: it cannot be written to",
+             wish);
+    assert_memory_equal(got, want, strlen(want));
+    assert_int_equal(folder_count(wish), 0);
+}
+
+/* Not another folder, which a part of the name would be. */
+static void names_are_not_cut_short(void **state)
+{
+    char name[PATH_MAX + 2], got[3 * PATH_MAX];
+    memset(name, '/', PATH_MAX);
+    memcpy(name, folder_path(*state, ""), strlen(folder_path(*state, "")));
+    name[PATH_MAX] = 'a';
+    name[PATH_MAX + 1] = '\0';
+    warning_of(name, got, sizeof got);
+    assert_non_null(strstr(got, "/a: compiled plans are not kept: it cannot be made: "));
+    assert_int_equal(folder_count(((struct folder *)*state)->name), 0);
+}
+
 static void what_compiles_nothing_asks_for_no_folder(void **state)
 {
     struct folder *folder = *state;
@@ -160,6 +223,9 @@ int main(void)
         with_all(choices_are_kept_apart),
         with_all(what_was_damaged_is_compiled_again),
         with_all(plans_are_made_without_a_cache),
+        with_all(warnings_name_the_folder),
+        with_all(limits_of_file_sizes_are_warnings),
+        with_all(names_are_not_cut_short),
         with_all(what_compiles_nothing_asks_for_no_folder),
         with_all(the_environment_names_the_folder),
         with_all(failures_are_those_of_the_plan),

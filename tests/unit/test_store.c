@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST = 100, SOME = 40 };
@@ -149,52 +150,51 @@ static void what_was_not_used_for_long_goes_first(void **state)
     store_close(store);
 }
 
+/* Clocks differ: what claims to be used tomorrow does not push out what is new. */
+static void what_was_written_last_stays(void **state)
+{
+    struct folder *folder = *state;
+    struct store *store = open_store(folder);
+    keep(store, "a", 'a', MOST - SOME);
+    use_at(folder, "store/a.csrconv", time(NULL) + 86400);
+    keep(store, "b", 'b', MOST);
+    assert_true(has(store, "b", 'b'));
+    assert_false(has(store, "a", 'a'));
+    store_close(store);
+}
+
 /* Files that a process left when it was killed count, and go as the rest does. */
 static void what_was_left_behind_goes(void **state)
 {
     struct folder *folder = *state;
     struct store *store = open_store(folder);
     keep(store, "a", 'a', SOME);
-    keep(store, ".1-2-3.tmp", 'l', MOST - SOME);
-    use_at(folder, "store/.1-2-3.tmp.csrconv", 1000);
+    keep(store, ".1-2-3", 'l', MOST - SOME);
+    use_at(folder, "store/.1-2-3.csrconv", 1000);
     keep(store, "b", 'b', SOME);
     assert_true(has(store, "a", 'a') && has(store, "b", 'b'));
-    assert_false(has(store, ".1-2-3.tmp", 'l'));
+    assert_false(has(store, ".1-2-3", 'l'));
     store_close(store);
 }
 
-/* Even if others have the same time or, by a clock that was put back, a later one. */
-static void what_was_just_written_stays(void **state)
+/* A folder that the user keeps other files in: those are not the store's to remove or to count. */
+static void files_of_others_stay(void **state)
 {
-    struct folder *folder = *state;
-    struct store *store = open_store(folder);
-    keep(store, "a", 'a', SOME);
-    keep(store, "b", 'b', SOME);
-    use_at(folder, "store/a.csrconv", INT32_MAX);
-    use_at(folder, "store/b.csrconv", INT32_MAX);
-    keep(store, "c", 'c', SOME);
-    assert_true(has(store, "c", 'c'));
-    assert_int_equal(folder_count(folder_path(folder, "store")), 2);
-    store_close(store);
-}
-
-/* In a folder that holds the user's own files too. */
-static void what_is_not_the_stores_stays(void **state)
-{
-    static const char *const others[] = { "store/notes", "store/c.txt", "store/.csrconv" };
+    static const char *const others[] = { "store/a", "store/letter.txt", "store/.csrconv",
+                                          "store/.1-2-3.tmp" };
     struct folder *folder = *state;
     struct store *store = open_store(folder);
     for (int i = 0; i < COUNT_OF(others); i++) {
         const int file = open(folder_path(folder, others[i]), O_CREAT | O_WRONLY, 0600);
-        assert_int_equal(ftruncate(file, MOST), 0);
+        assert_int_equal(ftruncate(file, 2 * MOST), 0);
         close(file);
         use_at(folder, others[i], 1000);
     }
+    assert_false(has(store, "a", '\0'));
     keep(store, "a", 'a', SOME);
-    keep(store, "b", 'b', MOST); /* in place of a */
-    assert_false(has(store, "a", 'a'));
-    assert_true(has(store, "b", 'b'));
-    assert_int_equal(folder_count(folder_path(folder, "store")), COUNT_OF(others) + 1);
+    keep(store, "b", 'b', SOME);
+    assert_true(has(store, "a", 'a') && has(store, "b", 'b'));
+    assert_int_equal(folder_count(folder_path(folder, "store")), 2 + COUNT_OF(others));
     store_close(store);
 }
 
@@ -280,9 +280,9 @@ int main(void)
         with_folder(what_is_no_folder_is_refused),
         with_folder(what_is_no_file_is_not_read),
         with_folder(what_was_not_used_for_long_goes_first),
+        with_folder(what_was_written_last_stays),
         with_folder(what_was_left_behind_goes),
-        with_folder(what_was_just_written_stays),
-        with_folder(what_is_not_the_stores_stays),
+        with_folder(files_of_others_stay),
         with_folder(what_is_too_large_is_not_kept),
         with_folder(failures_are_told),
         with_folder(writers_do_not_meet),

@@ -1,5 +1,7 @@
 """Runs csrconv bench and keeps its rows: what the scripts that measure many layers share."""
+import contextlib
 import csv
+import math
 import os
 import pathlib
 import subprocess
@@ -7,7 +9,7 @@ import sys
 import tempfile
 
 
-WRONG = 1  # exit code of bench
+WRONG, BAD = 1, 2  # exit codes of bench
 
 
 def add_arguments(parser, batch=1):
@@ -50,26 +52,84 @@ def bench(options, *arguments, svg=None):
         return read(path)
 
 
+COLUMNS = {"name", "batch", "sparsity", "algorithm", "math", "peer_version", "chosen", "median_us"}
+
+
+def fail(path, what):
+    """As the program itself fails on a bad file."""
+    print(f"{sys.argv[0]}: {path}: {what}", file=sys.stderr)
+    sys.exit(BAD)
+
+
+def number(text):
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+CHECKS = {
+    "name": str.isprintable,
+    "algorithm": str.isprintable,
+    "batch": lambda text: text.isdecimal() and 1 <= number(text) < 2**31,
+    "sparsity": lambda text: 0.0 <= number(text) <= 1.0,
+    "median_us": lambda text: 0.0 < number(text) < math.inf,
+}
+
+
+def check(path, line, row):
+    """What the scripts count with, or draw."""
+    if None in row or None in row.values():
+        fail(path, f"line {line} has another number of fields than the header")
+    for column, is_right in CHECKS.items():
+        if not is_right(row[column]):
+            fail(path, f"line {line}: {column} is {row[column]!a}")
+
+
 def read(path):
-    """Of one CSV; none if it is missing."""
+    """Of one CSV of bench; none if it is missing. A broken one ends the script."""
     if not os.path.exists(path):
         return []
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
+    rows = []
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file, strict=True)
+            missing = sorted(COLUMNS.difference(reader.fieldnames or ()))
+            if missing:
+                fail(path, f"no CSV of csrconv bench: there is no column {missing[0]}")
+            for row in reader:
+                check(path, reader.line_num, row)
+                rows.append(row)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        fail(path, getattr(error, "strerror", None) or error)
+    return rows
+
+
+@contextlib.contextmanager
+def replacing(path):
+    """A file to write, which takes the place of the other when it is whole, or leaves nothing."""
+    temporary = f"{path}.tmp"
+    try:
+        with open(temporary, "w", newline="", encoding="utf-8") as file:
+            yield file
+        os.replace(temporary, path)
+    except OSError as error:
+        fail(path, error.strerror)
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)
 
 
 def write(path, rows):
     """One CSV, whole or not at all."""
-    temporary = f"{path}.tmp"
-    try:
-        with open(temporary, "w", newline="") as file:
-            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.remove(temporary)
+    if not rows:
+        sys.exit(f"{sys.argv[0]}: {path}: there are no results for it")
+    if any(row.keys() != rows[0].keys() for row in rows):
+        fail(path, "its columns are not those that csrconv bench writes now")
+    with replacing(path) as file:
+        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def is_dense_peer(row):

@@ -9,7 +9,6 @@ zeros make no difference, are measured at the first sparsity alone. --draw draws
 """
 import argparse
 import html
-import os
 import pathlib
 import sys
 
@@ -112,15 +111,29 @@ def draw(rows):
     return "\n".join([*parts, "</svg>", ""])
 
 
-def measure(options):
-    layers = [LAYERS[int(i)] for i in options.layers.split(",")]
+def layer_numbers(argument):
+    numbers = argument.split(",")
+    if not all(number in map(str, range(len(LAYERS))) for number in numbers):
+        raise argparse.ArgumentTypeError(f"'{argument}' is not numbers from 0 to {len(LAYERS) - 1}")
+    return [int(number) for number in numbers]
+
+
+def measure(options, path):
+    layers = [LAYERS[i] for i in options.layers]
     sparsities = options.sparsity.split(",")
     options.batch = options.batches
     rows = []
     for algorithms, zeros in ((options.algo, sparsities), (options.peers, sparsities[:1])):
         options.algo = algorithms
         rows += bench_rows.bench(options, "--sparsity", ",".join(zeros), *layers)
-    return rows
+        bench_rows.write(path, rows)
+
+
+def make_folder(folder):
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        bench_rows.fail(folder, error.strerror)
 
 
 def main():
@@ -129,19 +142,21 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, help="where the files go; made if missing")
     parser.add_argument("--sparsity", default="0.7,0.8,0.9,0.95,0.98")
     parser.add_argument("--batches", default="1,8,64,256")
-    parser.add_argument("--layers", default="0,1,2,3", help="numbers of them (%(default)s)")
+    parser.add_argument("--layers", type=layer_numbers, default="0,1,2,3",
+                        help="numbers of them (%(default)s)")
     parser.add_argument("--peers", default="cudnn_tf32,cudnn_fp16")
     parser.add_argument("--draw", action="store_true", help="measure nothing")
     parser.set_defaults(device="cuda", algo="cuda_jit,cuda_split,cuda_tiled")
     options = parser.parse_args()
     path = options.folder / "winner-map.csv"
     if not options.draw:
-        options.folder.mkdir(parents=True, exist_ok=True)
-        bench_rows.write(path, measure(options))
-    drawn = draw(bench_rows.read(path))
-    temporary = options.folder / "winner-map.svg.tmp"
-    temporary.write_text(drawn)
-    os.replace(temporary, options.folder / "winner-map.svg")
+        make_folder(options.folder)
+        measure(options, path)
+    rows = bench_rows.read(path)
+    if not rows:
+        bench_rows.fail(path, "there are no rows to draw")
+    with bench_rows.replacing(options.folder / "winner-map.svg") as file:
+        file.write(draw(rows))
     return int(options.is_wrong)
 
 

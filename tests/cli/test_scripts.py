@@ -1,0 +1,93 @@
+"""The scripts that measure: broken tables of theirs, and what they leave of the good ones."""
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import support  # noqa: E402
+
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "tools" / "scripts"
+HEADER = b"name,batch,sparsity,algorithm,math,chosen,peer_version,median_us\n"
+ROW = b"map:a layer,8,0.9,cuda_jit,fp32,yes,,12.5\n"
+PEER = b"map:a layer,8,0.9,cudnn_tf32,tf32,no,9,25\n"
+BROKEN = {
+    b"": "no column algorithm",
+    b"\xff\xfe": "invalid start byte",
+    b"name,batch\nx,1\n": "no column algorithm",
+    HEADER + b"map:a layer,8\n": "line 2 has another number of fields",
+    HEADER + ROW + ROW[:-1] + b",1\n": "line 3 has another number of fields",
+    HEADER + ROW.replace(b"12.5", b"nan"): "line 2: median_us is 'nan'",
+    HEADER + ROW.replace(b"12.5", b"0"): "line 2: median_us is '0'",
+    HEADER + ROW.replace(b",8,", b",1e3,"): "line 2: batch is '1e3'",
+    HEADER + ROW.replace(b",8,", b"," + 5000 * b"9" + b","): "line 2: batch is '999",
+    HEADER + ROW.replace(b"0.9", b"90"): "line 2: sparsity is '90'",
+    HEADER + ROW.replace(b"layer", b"\x1b"): "line 2: name is 'map:a \\x1b'",
+    HEADER + b'"map': "unexpected end of data",
+}
+
+
+class Scripts(support.Case):
+    def script(self, name, *arguments):
+        return subprocess.run([sys.executable, SCRIPTS / name, *map(str, arguments)], cwd=self.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+
+    def refuse(self, what, name, *arguments):
+        """One line, and nothing else changes in the folder."""
+        before = {path: (self.folder / path).is_file() and self.read(path) for path in self.files()}
+        done = self.script(name, *arguments)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(what, done.stderr)
+        told = [line for line in done.stderr.splitlines()
+                if not line.startswith(("device: ", "warning: "))]  # what bench tells of itself
+        self.assertEqual(len(told), 1, done.stderr)
+        self.assertEqual(before, {path: (self.folder / path).is_file() and self.read(path)
+                                  for path in self.files()})
+
+    def test_broken_maps(self):
+        for broken, what in BROKEN.items():
+            self.write("winner-map.csv", broken)
+            self.refuse(f"winner-map.csv: {what}" if what[:4] == "line" else what, "winner_map.py",
+                        support.CSRCONV, ".", "--draw")
+        self.write("winner-map.csv", HEADER)
+        self.refuse("there are no rows to draw", "winner_map.py", support.CSRCONV, ".", "--draw")
+        self.refuse("there are no rows to draw", "winner_map.py", support.CSRCONV, "no", "--draw")
+        self.refuse("File exists", "winner_map.py", support.CSRCONV, "winner-map.csv")
+
+    def test_maps(self):
+        self.write("winner-map.csv", HEADER + ROW + PEER)
+        done = self.script("winner_map.py", support.CSRCONV, ".", "--draw")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn(b">2.00 / -</text>", self.read("winner-map.svg"))
+        self.assertEqual(self.files(), ["winner-map.csv", "winner-map.svg"])
+
+    def test_layers_of_maps(self):
+        for layers in "4", "-1", "", "0,", "x":
+            done = self.script("winner_map.py", support.CSRCONV, "new", f"--layers={layers}")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"'{layers}' is not numbers from 0 to 3", done.stderr)
+        self.assertEqual(self.files(), [])
+
+    def make_data(self):
+        (self.folder / "data" / "dlmc_resnet50").mkdir(parents=True)
+        (self.folder / "data" / "networks").mkdir()
+        self.write("data/dlmc_resnet50/manifest.csv", b"file\n")
+        self.write("data/networks/layers.csv", b"net,layer\n")
+
+    def test_broken_tables_are_not_resumed(self):
+        self.make_data()
+        for broken, what in BROKEN.items():
+            self.write("rows.csv", broken)
+            self.refuse(what, "wide_set.py", support.CSRCONV, "data", "--csv", "rows.csv", "--resume")
+
+    def test_tables_of_other_columns_are_kept(self):
+        """They are found out when the first new rows come: the old ones must still be there."""
+        self.make_data()
+        self.write("rows.csv", HEADER + ROW)
+        self.refuse("its columns are not those", "wide_set.py", support.CSRCONV, "data", "--csv",
+                    "rows.csv", "--resume", "--device", "cpu", "--min-time", "0.001", "--algo",
+                    "openblas" if self.has_algorithm("openblas") else "direct")
+
+
+if __name__ == "__main__":
+    support.main()
