@@ -160,7 +160,7 @@ struct thing {
 
 struct things {
     struct thing *items;
-    size_t count;
+    size_t count, room;
     int64_t bytes;
 };
 
@@ -170,23 +170,35 @@ static bool is_named_by_us(const char *file_name)
     return length > ending && strcmp(file_name + length - ending, ENDING) == 0;
 }
 
+/* One more, or NULL. */
+static struct thing *append_thing(struct things *things)
+{
+    if (things->count == things->room) {
+        const size_t room = things->room ? 2 * things->room : 64;
+        struct thing *const more = realloc(things->items, room * sizeof *more);
+        if (!more)
+            return NULL;
+        things->items = more;
+        things->room = room;
+    }
+    return &things->items[things->count++];
+}
+
 /* Temporary files are things too: a process that died left them. */
 static bool list_thing(const struct store *store, const char *name, struct things *things)
 {
     struct stat status;
-    struct thing *more;
+    struct thing *thing;
     if (!is_named_by_us(name) || fstatat(store->folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISREG(status.st_mode))
         return true;
-    more = realloc(things->items, (things->count + 1) * sizeof *more);
-    if (!more)
+    thing = append_thing(things);
+    if (!thing)
         return false;
-    things->items = more;
-    more += things->count++;
-    snprintf(more->name, sizeof more->name, "%s", name);
-    more->bytes = (int64_t)status.st_size;
-    more->used = status.st_mtim;
-    things->bytes += more->bytes;
+    snprintf(thing->name, sizeof thing->name, "%s", name);
+    thing->bytes = (int64_t)status.st_size;
+    thing->used = status.st_mtim;
+    things->bytes += thing->bytes;
     return true;
 }
 

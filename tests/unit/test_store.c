@@ -177,6 +177,26 @@ static void what_was_left_behind_goes(void **state)
     store_close(store);
 }
 
+/* More of them than a list begins with. */
+static void many_go_at_once(void **state)
+{
+    enum { MANY = 1000 };
+    struct folder *folder = *state;
+    struct store *store = open_store(folder);
+    for (int i = 0; i < MANY; i++) {
+        char name[40];
+        int file;
+        snprintf(name, sizeof name, "store/%d.csrconv", i);
+        file = open(folder_path(folder, name), O_CREAT | O_WRONLY, 0600);
+        assert_int_equal(write(file, "1234567890", 10), 10);
+        close(file);
+    }
+    keep(store, "a", 'a', SOME);
+    assert_true(has(store, "a", 'a'));
+    assert_int_equal(folder_count(folder_path(folder, "store")), 1 + (MOST - SOME) / 10);
+    store_close(store);
+}
+
 /* A folder that the user keeps other files in: those are not the store's to remove or to count. */
 static void files_of_others_stay(void **state)
 {
@@ -282,6 +302,7 @@ int main(void)
         with_folder(what_was_not_used_for_long_goes_first),
         with_folder(what_was_written_last_stays),
         with_folder(what_was_left_behind_goes),
+        with_folder(many_go_at_once),
         with_folder(files_of_others_stay),
         with_folder(what_is_too_large_is_not_kept),
         with_folder(failures_are_told),

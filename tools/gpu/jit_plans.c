@@ -7,6 +7,7 @@
  * A network stands for all of its convolutions, at the published batch. Prints CSV, and the sums.
  */
 #include "complain.h"
+#include "number.h"
 #include "problems_input.h"
 #include "runner/workload.h"
 
@@ -88,17 +89,29 @@ static int measure_all(const char *argument, double sparsity, struct sums *sums)
     return code;
 }
 
-int main(int argc, char **argv)
+static int measure_arguments(int argc, char **argv)
 {
     struct sums sums = { 0 };
-    int code = EXIT_DONE;
+    double sparsity;
+    int code;
     if (argc < 3)
-        code = complain(EXIT_BAD, "usage", "jit_plans SPARSITY --network=NAME|PROBLEM ...");
+        return complain(EXIT_BAD, "usage", "jit_plans SPARSITY --network=NAME|PROBLEM ...");
+    code = number_real("SPARSITY", argv[1], 0.0, 1.0, &sparsity);
+    if (code)
+        return code;
     printf("problem,sparsity,nonzeros,compiled_us,blob_bytes,again_us\n");
     for (int i = 2; i < argc && !code; i++)
-        code = measure_all(argv[i], atof(argv[1]), &sums);
+        code = measure_all(argv[i], sparsity, &sums);
     fprintf(stderr, "%d plans: compiled in %.2f s, blobs of %.1f MB, made again in %.2f s\n",
             sums.plans, sums.compiled_us * 1e-6, sums.blob_bytes * 1e-6, sums.again_us * 1e-6);
+    if (!code && !sums.plans)
+        return complain(EXIT_REFUSED, "plans", "none could be made");
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    const int code = measure_arguments(argc, argv);
     if (code)
         fprintf(stderr, "jit_plans: %s\n", complaint());
     return code;

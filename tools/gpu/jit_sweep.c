@@ -12,6 +12,7 @@
 #include "complain.h"
 #include "cuda_jit.h"
 #include "cuda_tiled.h"
+#include "number.h"
 #include "sweep.h"
 
 #include <inttypes.h>
@@ -121,28 +122,43 @@ static const struct sweep_kernel kernel = {
     .print = print,
 };
 
-/* Whether the argument is a knob: then it is turned. */
-static bool turn_knob(const char *argument)
+/* The knob that is set by KNOB=VALUE; NULL: the argument is a problem. */
+static struct knob *knob_of(const char *argument)
 {
     for (int i = 0; i < KNOBS; i++) {
         const size_t length = strlen(knobs[i].name);
-        if (strncmp(argument, knobs[i].name, length) == 0 && argument[length] == '=') {
-            knobs[i].value = atoll(argument + length + 1);
-            return true;
-        }
+        if (strncmp(argument, knobs[i].name, length) == 0 && argument[length] == '=')
+            return &knobs[i];
     }
-    return false;
+    return NULL;
+}
+
+static int take_argument(const char *argument, double sparsity, int64_t count)
+{
+    struct knob *const knob = knob_of(argument);
+    return knob ? number_whole(knob->name, argument + strlen(knob->name) + 1,
+                               knob == &knobs[FLAT] ? -1 : 0, INT32_MAX, &knob->value)
+                : sweep_problem(&kernel, argument, sparsity, count);
+}
+
+static int take_arguments(int argc, char **argv)
+{
+    double sparsity;
+    int64_t count;
+    int code;
+    if (argc < 4)
+        return complain(EXIT_BAD, "usage", "jit_sweep SPARSITY COUNT [KNOB=VALUE | PROBLEM] ...");
+    code = sweep_numbers(argv, &sparsity, &count);
+    if (!code)
+        sweep_header(&kernel);
+    for (int i = 3; i < argc && !code; i++)
+        code = take_argument(argv[i], sparsity, count);
+    return code;
 }
 
 int main(int argc, char **argv)
 {
-    int code = EXIT_DONE;
-    if (argc < 4)
-        code = complain(EXIT_BAD, "usage", "jit_sweep SPARSITY COUNT [KNOB=VALUE | PROBLEM] ...");
-    sweep_header(&kernel);
-    for (int i = 3; i < argc && !code; i++)
-        if (!turn_knob(argv[i]))
-            code = sweep_problem(&kernel, argv[i], atof(argv[1]), atoll(argv[2]));
+    const int code = take_arguments(argc, argv);
     if (code)
         fprintf(stderr, "jit_sweep: %s\n", complaint());
     return code;

@@ -2,6 +2,7 @@
 
 #include "choose.h"
 #include "complain.h"
+#include "number.h"
 #include "plan.h"
 #include "problem/descriptor.h"
 #include "runner/stage.h"
@@ -197,15 +198,30 @@ void sweep_header(const struct sweep_kernel *kernel)
     printf("problem,sparsity,%s,estimate_us,us,differs\n", kernel->columns);
 }
 
-int sweep_main(const struct sweep_kernel *kernel, int argc, char **argv)
+int sweep_numbers(char **argv, double *sparsity, int64_t *count)
 {
-    int code = EXIT_DONE;
+    const int code = number_real("SPARSITY", argv[1], 0.0, 1.0, sparsity);
+    return code ? code : number_whole("COUNT", argv[2], 1, INT32_MAX, count);
+}
+
+static int sweep_arguments(const struct sweep_kernel *kernel, int argc, char **argv)
+{
+    double sparsity;
+    int64_t count;
+    int code;
     if (argc < 4)
-        code = complain(EXIT_BAD, "usage", "SPARSITY COUNT PROBLEM ...");
-    else
+        return complain(EXIT_BAD, "usage", "SPARSITY COUNT PROBLEM ...");
+    code = sweep_numbers(argv, &sparsity, &count);
+    if (!code)
         sweep_header(kernel);
     for (int i = 3; i < argc && !code; i++)
-        code = sweep_problem(kernel, argv[i], atof(argv[1]), atoll(argv[2]));
+        code = sweep_problem(kernel, argv[i], sparsity, count);
+    return code;
+}
+
+int sweep_main(const struct sweep_kernel *kernel, int argc, char **argv)
+{
+    const int code = sweep_arguments(kernel, argc, argv);
     if (code)
         fprintf(stderr, "%s: %s\n", argv[0], complaint());
     return code;

@@ -35,6 +35,9 @@ void sweep_header(const struct sweep_kernel *kernel);
 int sweep_problem(const struct sweep_kernel *kernel, const char *problem, double sparsity,
                   int64_t count);
 
+/* What every sweep begins with: SPARSITY COUNT. An exit code. */
+int sweep_numbers(char **argv, double *sparsity, int64_t *count);
+
 /* main of a program whose arguments are SPARSITY COUNT PROBLEM ... */
 int sweep_main(const struct sweep_kernel *kernel, int argc, char **argv);
 
