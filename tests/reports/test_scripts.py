@@ -73,7 +73,7 @@ class Scripts(unittest.TestCase):
             path = pathlib.Path(folder) / "rows.csv"
             bench_rows.write(path, [{"a": "1,2", "b": "x"}])
             self.assertEqual(path.read_text(), 'a,b\n"1,2",x\n')
-            with self.assertRaises(ValueError):
+            with self.assertRaises(SystemExit):
                 bench_rows.write(path, [{"a": "1"}, {"c": "2"}])
             self.assertEqual(path.read_text(), 'a,b\n"1,2",x\n')
             self.assertEqual([item.name for item in path.parent.iterdir()], ["rows.csv"])
