@@ -8,12 +8,13 @@
 
 /* Of an H200, fitted to the published layers; docs/performance-notes-gpu.md says how well. */
 static const double instruction_bytes = 16;
-static const double stream_bytes = 2.83;         /* of code, in a clock, by one block alone */
-static const double two_stream_bytes = 3.51;     /* by two blocks together */
-static const double cluster_stream_bytes = 25.5; /* by neighbours that share a way to the code */
-static const double cluster_processors = 16.5;   /* which are so many multiprocessors */
-static const double issue_share = 0.81;          /* of the four schedulers */
-static const double stage_instructions = 20;     /* waits, and what brings another stage */
+static const double stream_bytes = 2.83;     /* of code, in a clock, by one block alone */
+static const double two_stream_bytes = 3.51; /* by two blocks together */
+static const double neighbour_stream_bytes =
+    25.5;                                    /* by all neighbours, which share a way to the code */
+static const double neighbours = 16.5;       /* multiprocessors */
+static const double issue_share = 0.81;      /* of the four schedulers */
+static const double stage_instructions = 20; /* waits, and what brings another stage */
 static const double stage_clocks = 440;      /* until all warps are in step and under way again */
 static const double group_instructions = 8;  /* predicates of a group of positions */
 static const double filter_instructions = 5; /* sums cleared, finished and stored */
@@ -34,7 +35,6 @@ void csrconv_jit_work_init(const struct csrconv_problem *problem, struct csrconv
 {
     const struct csrconv_shape *shape = &problem->shape;
     work->shape = shape;
-    work->positions = (double)csrconv_jit_positions(shape);
     work->density = (double)csrconv_nonzeros(problem->weights) /
                     ((double)shape->g.filters * (double)shape->columns);
     work->log_sparsity = log1p(-work->density);
@@ -85,8 +85,8 @@ static double stream_rate(const struct csrconv_jit_tiling *t, double parts, doub
 {
     const double residents = (double)t->residents;
     const double alone = t->residents > 1 ? two_stream_bytes : stream_bytes;
-    const double codes = fmin(parts, cluster_processors * busy * residents) / (double)t->blocks;
-    return fmin(alone, cluster_stream_bytes * residents / fmax(1.0, codes));
+    const double codes = fmin(parts, neighbours * busy * residents) / (double)t->blocks;
+    return fmin(alone, neighbour_stream_bytes * residents / fmax(1.0, codes));
 }
 
 /* Clocks of a multiprocessor for the code of its resident blocks, however it is bound. */

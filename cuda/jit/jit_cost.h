@@ -11,7 +11,6 @@ struct csrconv_jit_work {
     const struct csrconv_shape *shape;
     double density;      /* of the weights */
     double log_sparsity; /* logarithm of the share of zeros */
-    double positions;    /* of the kernel */
     /* Expected of panels of so few filters: a search asks for the same ones again and again. */
     double loads[CSRCONV_JIT_TABLED_FILTERS + 1];
 };

@@ -80,10 +80,16 @@ class Scripts(support.Case):
             self.write("rows.csv", broken)
             self.refuse(what, "wide_set.py", support.CSRCONV, "data", "--csv", "rows.csv", "--resume")
 
+    def test_tables_of_another_batch_are_not_resumed(self):
+        self.make_data()
+        self.write("rows.csv", HEADER + ROW)
+        self.refuse("its rows are of batch", "wide_set.py", support.CSRCONV, "data", "--csv",
+                    "rows.csv", "--resume", "--batch", "7")
+
     def test_tables_of_other_columns_are_kept(self):
         """They are found out when the first new rows come: the old ones must still be there."""
         self.make_data()
-        self.write("rows.csv", HEADER + ROW)
+        self.write("rows.csv", HEADER + ROW.replace(b",8,", b",1,"))
         self.refuse("its columns are not those", "wide_set.py", support.CSRCONV, "data", "--csv",
                     "rows.csv", "--resume", "--device", "cpu", "--min-time", "0.001", "--algo",
                     "openblas" if self.has_algorithm("openblas") else "direct")

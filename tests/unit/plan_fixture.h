@@ -4,6 +4,8 @@
 
 #include "helpers.h"
 
+#include "algorithm.h"
+
 /* A layer that everything runs, with its weights. */
 struct fixture {
     csrconv_geometry geometry;
@@ -18,6 +20,11 @@ int free_fixture(void **state);
 
 csrconv_plan *plan_of(const struct fixture *fixture);
 csrconv_plan_info describe(const csrconv_plan *plan);
+csrconv_candidate candidate_of(const csrconv_plan *plan, int index);
+
+/* The estimate of a peer that claims to be faster than anything. */
+csrconv_status claim(const struct csrconv_algorithm *self, const struct csrconv_problem *problem,
+                     struct csrconv_estimate *estimate);
 
 /* The plan must fail with that status, and not be made. */
 void refuse(const struct fixture *fixture, csrconv_status status, const char *fragment);

@@ -9,24 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static csrconv_candidate candidate_of(const csrconv_plan *plan, int index)
-{
-    csrconv_candidate candidate = { .struct_size = sizeof candidate };
-    assert_ok(csrconv_plan_candidate(plan, index, &candidate));
-    return candidate;
-}
-
-/* A peer that claims to be faster than anything, or refuses; it is the direct algorithm. */
-static csrconv_status claim(const struct csrconv_algorithm *self,
-                            const struct csrconv_problem *problem,
-                            struct csrconv_estimate *estimate)
-{
-    (void)self;
-    (void)problem;
-    estimate->us = 1e-6;
-    return CSRCONV_OK;
-}
-
 static csrconv_status refuse_odd(const struct csrconv_algorithm *self,
                                  const struct csrconv_problem *problem,
                                  struct csrconv_estimate *estimate)

@@ -17,22 +17,10 @@ static const struct csrconv_algorithm *direct(void)
 
 static csrconv_candidate last_candidate(const csrconv_plan *plan)
 {
-    csrconv_candidate candidate = { .struct_size = sizeof candidate };
-    assert_ok(csrconv_plan_candidate(plan, describe(plan).candidates - 1, &candidate));
-    return candidate;
+    return candidate_of(plan, describe(plan).candidates - 1);
 }
 
 /* ------------------------------------------------------------ a peer that is not what it claims */
-
-static csrconv_status claim(const struct csrconv_algorithm *self,
-                            const struct csrconv_problem *problem,
-                            struct csrconv_estimate *estimate)
-{
-    (void)self;
-    (void)problem;
-    estimate->us = 1e-6;
-    return CSRCONV_OK;
-}
 
 /* A thousand times as long as the layer takes at all. */
 static csrconv_status execute_slowly(const void *state, const struct csrconv_run *run)

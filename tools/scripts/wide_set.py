@@ -97,6 +97,9 @@ def main():
     if not pathlib.Path(options.csv).resolve().parent.is_dir():
         parser.error(f"{options.csv}: no such folder")
     rows = bench_rows.read(options.csv) if options.resume else []
+    others = {row["batch"] for row in rows} - {str(options.batch)}
+    if others:
+        bench_rows.fail(options.csv, f"its rows are of batch {min(others)}, not {options.batch}")
     done = {row["name"] for row in rows}
     for source in (dlmc, mobilenet, shapes):
         for arguments in source(options.data):
