@@ -13,7 +13,7 @@
  * To be raised when the envelope, the contents of an algorithm's, or the code that it makes
  * changes: blobs of another number are refused, as are those of another version of csrconv.
  */
-enum { CSRCONV_BLOB_FORMAT = 1 };
+enum { CSRCONV_BLOB_FORMAT = 2 };
 
 enum { CSRCONV_NAME_BYTES = 32 };
 

@@ -26,6 +26,7 @@ static const struct member {
     MEMBER(row_tiles, 1, INT32_MAX),
     MEMBER(column_tiles, 1, INT32_MAX),
     MEMBER(slots, 1, CSRCONV_JIT_MOST_THREADS),
+    MEMBER(trims, 0, 1),
     MEMBER(stage_rows, 1, INT32_MAX),
     MEMBER(stage_columns, 1, INT32_MAX),
     MEMBER(row_pitch, 1, INT32_MAX),
@@ -115,8 +116,9 @@ static bool is_tiled_right(const struct csrconv_shape *shape, const struct csrco
     if (t->threads % CSRCONV_LANES || t->span > t->threads)
         return false;
     if (t->is_flat)
-        return t->row_tiles == 1 && t->column_tiles == 1 && csrconv_jit_stages_planes(shape, t);
-    return t->rows && t->columns && t->span == t->rows * t->columns && t->slots == 1 &&
+        return t->row_tiles == 1 && t->column_tiles == 1 && csrconv_jit_stages_planes(shape, t) &&
+               t->slots > t->trims;
+    return t->rows && t->columns && t->span == t->rows * t->columns && t->slots == 1 && !t->trims &&
            t->row_tiles == csrconv_ceil_divide(shape->out_h, t->rows) &&
            t->column_tiles == csrconv_ceil_divide(shape->out_w, t->columns) &&
            t->stage_rows <= shape->g.height && t->stage_columns <= shape->g.width;

@@ -8,23 +8,30 @@
 
 /* Of an H200, fitted to the published layers; docs/performance-notes-gpu.md says how well. */
 static const double instruction_bytes = 16;
-static const double stream_bytes = 2.83;     /* of code, in a clock, by one block alone */
-static const double two_stream_bytes = 3.51; /* by two blocks together */
+static const double stream_bytes = 2.25;     /* of code, in a clock, by one block alone */
+static const double two_stream_bytes = 4.75; /* by two blocks together */
 static const double neighbour_stream_bytes =
-    25.5;                                    /* by all neighbours, which share a way to the code */
-static const double neighbours = 16.5;       /* multiprocessors */
-static const double issue_share = 0.81;      /* of the four schedulers */
-static const double stage_instructions = 20; /* waits, and what brings another stage */
-static const double stage_clocks = 440;      /* until all warps are in step and under way again */
-static const double group_instructions = 8;  /* predicates of a group of positions */
+    24.5;                               /* by all neighbours, which share a way to the code */
+static const double neighbours = 16.5;  /* multiprocessors */
+static const double issue_share = 0.82; /* of the four schedulers */
+static const double schedulers = 4;
+static const double stage_clocks = 180;      /* until all warps are in step and under way again */
 static const double filter_instructions = 5; /* sums cleared, finished and stored */
 static const double block_instructions = 200;
 static const double staged_bytes = 53;       /* copied in a clock, at most */
-static const double shared_out_bytes = 15.9; /* when all multiprocessors copy */
-static const double stored_bytes = 16.7;     /* in a clock */
-static const double exchange_clocks = 1000;  /* until blocks of a cluster have each other's sums */
+static const double shared_out_bytes = 19.3; /* when all multiprocessors copy */
+static const double stored_bytes = 46;       /* in a clock */
+static const double exchange_clocks = 280;   /* until blocks of a cluster have each other's sums */
 static const double exchanged_bytes = 16;    /* in a clock */
 static const double room_of_four = 0.92;     /* of the multiprocessors: where clusters of 4 fit */
+static const double launch_us = 0.28;
+
+/* Of a stage: predicates of positions that are masked, and registers that are cleared again. */
+static double mask_instructions(const struct csrconv_shape *shape)
+{
+    const double of_position = csrconv_jit_keeps_registers(shape) ? 2.0 : 3.0;
+    return of_position * (double)csrconv_jit_count_masked(shape);
+}
 
 static double loads_of(const struct csrconv_jit_work *work, int64_t filters)
 {
@@ -38,6 +45,7 @@ void csrconv_jit_work_init(const struct csrconv_problem *problem, struct csrconv
     work->density = (double)csrconv_nonzeros(problem->weights) /
                     ((double)shape->g.filters * (double)shape->columns);
     work->log_sparsity = log1p(-work->density);
+    work->stage_instructions = mask_instructions(shape);
     for (int64_t filters = 0; filters <= CSRCONV_JIT_TABLED_FILTERS; filters++)
         work->loads[filters] = loads_of(work, filters);
 }
@@ -71,9 +79,7 @@ double csrconv_jit_instructions(const struct csrconv_jit_work *work,
     const double filters = (double)tiling->filters, stages = chunk_stages(tiling);
     const double products =
         filters * (double)work->shape->columns * work->density * stages / (double)tiling->stages;
-    return products + chunk_loads(work, tiling) +
-           stages *
-               (stage_instructions + group_instructions * (double)csrconv_jit_groups(work->shape)) +
+    return products + chunk_loads(work, tiling) + stages * work->stage_instructions +
            filters * filter_instructions + block_instructions;
 }
 
@@ -89,6 +95,22 @@ static double stream_rate(const struct csrconv_jit_tiling *t, double parts, doub
     return fmin(alone, neighbour_stream_bytes * residents / fmax(1.0, codes));
 }
 
+/*
+ * Of things that go on at the same time, about: the longest, and more where several are long. The
+ * eighth root of the sum of eighth powers.
+ */
+static double together(double a, double b, double c)
+{
+    const double longest = fmax(a, fmax(b, c));
+    double sum = 0.0;
+    for (int i = 0; i < 3; i++) {
+        const double share = (i == 0 ? a : i == 1 ? b : c) / longest;
+        const double squared = share * share, to_the_fourth = squared * squared;
+        sum += to_the_fourth * to_the_fourth;
+    }
+    return longest * sqrt(sqrt(sqrt(sum)));
+}
+
 /* Clocks of a multiprocessor for the code of its resident blocks, however it is bound. */
 static double code_clocks(const struct csrconv_jit_work *w, const struct csrconv_jit_tiling *t,
                           double busy)
@@ -99,15 +121,27 @@ static double code_clocks(const struct csrconv_jit_work *w, const struct csrconv
     const double instructions = csrconv_jit_instructions(w, t);
     const double stream = instructions * instruction_bytes * residents /
                           stream_rate(t, (double)csrconv_jit_parts(w->shape, t), busy);
-    const double issue = instructions * warps / (4.0 * issue_share);
-    return fmax(stream, fmax(issue, loads * warps * conflicts(w->shape)));
+    /* All warps go in step with the scheduler that has the most of them. */
+    const double issue = instructions * ceil(warps / schedulers) / issue_share;
+    return together(stream, issue, loads * warps * conflicts(w->shape));
+}
+
+/* Words of a channel that a block copies: of the images at its ends, if it trims, rows it sees. */
+static double channel_words(const struct csrconv_shape *shape, const struct csrconv_jit_tiling *t)
+{
+    const double all = (double)t->slots * (double)t->channel_pitch;
+    const double images = (double)t->span / (double)csrconv_jit_image_lanes(shape);
+    const double around = (double)((shape->g.kernel_h - 1) * shape->g.dilation_h) + 1.0; /* rows */
+    const double seen = images * (double)shape->plane + around * (double)shape->g.width;
+    return t->trims ? fmin(all, seen) : all;
 }
 
 /* Clocks to copy a stage of the resident blocks. */
-static double stage_copy_clocks(const struct csrconv_jit_tiling *t, double busy)
+static double stage_copy_clocks(const struct csrconv_shape *shape,
+                                const struct csrconv_jit_tiling *t, double busy)
 {
-    const double bytes = (double)t->slots * (double)t->stage_channels * (double)t->channel_pitch *
-                         (double)t->residents * sizeof(float);
+    const double bytes =
+        channel_words(shape, t) * (double)t->stage_channels * (double)t->residents * sizeof(float);
     return bytes / fmin(staged_bytes, shared_out_bytes / busy);
 }
 
@@ -121,8 +155,9 @@ static double end_clocks(const struct csrconv_jit_tiling *t)
 }
 
 /*
- * The first stage is waited for, the others come while there is code to run. Where blocks share a
- * multiprocessor, one's first stage and end are hidden by the other.
+ * The first stage is waited for, the others come while there is code to run, which comes from the
+ * second cache, too. Where blocks share a multiprocessor, one's first stage and end are hidden by
+ * the other.
  */
 double csrconv_jit_cost_us(const struct csrconv_jit_work *work,
                            const struct csrconv_block_machine *machine,
@@ -133,10 +168,10 @@ double csrconv_jit_cost_us(const struct csrconv_jit_work *work,
     const double blocks = (double)tiling->blocks * (double)csrconv_jit_parts(work->shape, tiling);
     const double waves = ceil(blocks / places), stages = chunk_stages(tiling);
     const double busy = fmin(1.0, blocks / places); /* share of the multiprocessors */
-    const double copy = stage_copy_clocks(tiling, busy);
+    const double copy = stage_copy_clocks(work->shape, tiling, busy);
     const double stage = code_clocks(work, tiling, busy) / stages + stage_clocks;
     const double ends = copy + end_clocks(tiling);
-    const double middle = stage + (stages - 1.0) * fmax(stage, copy);
+    const double middle = stage + (stages - 1.0) * hypot(stage, copy);
     const double seen_ends = tiling->residents > 1 ? 1.0 : waves;
-    return (seen_ends * ends + waves * middle) / (machine->clock_ghz * 1e3);
+    return launch_us + (seen_ends * ends + waves * middle) / (machine->clock_ghz * 1e3);
 }

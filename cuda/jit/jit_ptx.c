@@ -1,7 +1,10 @@
 #include "jit_ptx.h"
 
+#include "integers.h"
 #include "jit_positions.h"
 #include "jit_printer.h"
+
+enum { LINE = 128, FETCHING_BLOCKS = 16 };
 
 /* It never returns, so it need not save the registers that a caller might still want. */
 #define PART_PARAMETERS " (.reg .b32 base)\n.noreturn"
@@ -18,7 +21,7 @@ static void print_registers(const struct printer *p)
     const int64_t positions = csrconv_jit_positions(p->shape);
     const int64_t kept = csrconv_jit_keeps_registers(p->shape) ? positions : CSRCONV_JIT_GROUP;
     say(".reg .b32 thread, block, first, image, slot, y, x, row, column, place;\n"
-        ".reg .b32 t, u, v, to, head, body, rest, quad, word;\n"
+        ".reg .b32 t, u, v, to, turn, bytes, head, body, rest, quad, word;\n"
         ".reg .b64 from, at, add, d, policy;\n"
         ".reg .pred p, q, valid, m<%d>;\n"
         ".reg .b32 mask<%" PRId64 ">;\n"
@@ -195,6 +198,34 @@ void csrconv_jit_ptx_entry(const struct csrconv_shape *shape,
     csrconv_jit_print(text, "}\n");
 }
 
+int64_t csrconv_jit_code_lines(const struct csrconv_jit_part *part)
+{
+    const int64_t instruction_bytes = 16, of_stage = 40, of_filter = 6, of_part = 300;
+    const int64_t instructions = part->load[part->loads].fma + part->loads +
+                                 of_stage * part->stages + of_filter * part->filters + of_part;
+    return (instructions * instruction_bytes - 1) / LINE + 1;
+}
+
+/*
+ * The part's code to the second cache, before it is run: where it comes from the device's memory,
+ * it would come in the order in which it is run, a few lines at a time. Some of the blocks that run
+ * it share the lines.
+ */
+static void print_code_fetched(const struct printer *p)
+{
+    const int64_t lines = csrconv_jit_code_lines(p->part), blocks = p->tiling->blocks;
+    const int64_t sharing = csrconv_smaller(blocks, FETCHING_BLOCKS);
+    const int64_t step = sharing * p->tiling->threads;
+    if (sharing < blocks)
+        say("and.b32 block, block, %d;\n", FETCHING_BLOCKS - 1);
+    say("mad.lo.u32 t, thread, %" PRId64 ", block;\n", sharing);
+    say("mov.u64 at, part%" PRId64 ";\nmul.wide.u32 add, t, %d;\nadd.s64 at, at, add;\n",
+        p->part->number, LINE);
+    for (int64_t first = 0; first < lines; first += step)
+        say("setp.lt.u32 p, t, %" PRId64 ";\n@p prefetch.global.L2 [at+%" PRId64 "];\n",
+            lines - first, first * LINE);
+}
+
 void csrconv_jit_ptx_part(const struct csrconv_problem *problem,
                           const struct csrconv_jit_tiling *tiling,
                           const struct csrconv_jit_part *part, struct csrconv_jit_text *text)
@@ -209,6 +240,7 @@ void csrconv_jit_ptx_part(const struct csrconv_problem *problem,
     csrconv_jit_print_masks(p);
     csrconv_jit_print_table(p);
     csrconv_jit_print_barriers(p);
+    print_code_fetched(p);
     /* Until the kernels before are done, of which all but tensors is independent. */
     say("griddepcontrol.wait;\n");
     for (int64_t stage = first; stage < first + ahead; stage++)

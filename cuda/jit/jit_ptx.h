@@ -24,6 +24,9 @@ void csrconv_jit_ptx_entry(const struct csrconv_shape *shape,
 /* What a unit begins with; its parts follow. */
 void csrconv_jit_ptx_begin(struct csrconv_jit_text *text);
 
+/* 128 bytes each, of the code that will become of a part: about. */
+int64_t csrconv_jit_code_lines(const struct csrconv_jit_part *part);
+
 void csrconv_jit_ptx_part(const struct csrconv_problem *problem,
                           const struct csrconv_jit_tiling *tiling,
                           const struct csrconv_jit_part *part, struct csrconv_jit_text *text);

@@ -40,22 +40,14 @@ struct csrconv_jit_copies csrconv_jit_copies_of(const struct csrconv_shape *shap
                                                 int64_t stage)
 {
     const int64_t channels = csrconv_jit_channels_of(shape, tiling, stage);
+    if (tiling->trims)
+        return (struct csrconv_jit_copies){ 2 * tiling->stage_channels + tiling->slots - 2,
+                                            channels * shape->plane };
     if (csrconv_jit_stages_planes(shape, tiling))
         return (struct csrconv_jit_copies){ tiling->slots, channels * shape->plane };
     if (tiling->stage_columns == shape->g.width)
         return (struct csrconv_jit_copies){ channels, tiling->stage_rows * tiling->stage_columns };
     return (struct csrconv_jit_copies){ channels * tiling->stage_rows, tiling->stage_columns };
-}
-
-struct csrconv_jit_source csrconv_jit_source_of(const struct csrconv_shape *shape,
-                                                const struct csrconv_jit_tiling *tiling,
-                                                int64_t copy)
-{
-    if (csrconv_jit_stages_planes(shape, tiling))
-        return (struct csrconv_jit_source){ copy, 0, 0 };
-    if (tiling->stage_columns == shape->g.width)
-        return (struct csrconv_jit_source){ 0, copy, 0 };
-    return (struct csrconv_jit_source){ 0, copy / tiling->stage_rows, copy % tiling->stage_rows };
 }
 
 int64_t csrconv_jit_blocks(const struct csrconv_shape *shape,
@@ -136,7 +128,7 @@ static int64_t unit_parts(const struct search *s, const struct csrconv_jit_tilin
 /* How many stages a block holds at once. */
 static void consider_rings(struct search *s, struct csrconv_jit_tiling *t)
 {
-    for (t->ring = MOST_RING; t->ring >= 1; t->ring--) { /* rather more, if it is the same */
+    for (t->ring = 1; t->ring <= MOST_RING; t->ring++) { /* rather few, if it is the same */
         if (!fit_stages(s, t))
             continue;
         t->unit_parts = unit_parts(s, t);
@@ -231,6 +223,9 @@ static void consider_flat(struct search *s, int64_t threads)
         t.span = threads;
         t.slots = csrconv_smaller((threads + lanes - 2) / lanes + 1, shape->g.batch);
         consider_residents(s, &t);
+        t.trims = t.slots > 1;
+        if (t.trims)
+            consider_residents(s, &t);
     }
 }
 

@@ -34,8 +34,9 @@ struct csrconv_jit_tiling {
     bool is_flat;      /* consecutive outputs; else a tile of rows x columns */
     int64_t span;      /* outputs that a block computes, at most one for each thread */
     int64_t rows, columns;
-    int64_t row_tiles, column_tiles;              /* of an image; 1 where outputs are consecutive */
-    int64_t slots;                                /* images that a block stages */
+    int64_t row_tiles, column_tiles; /* of an image; 1 where outputs are consecutive */
+    int64_t slots;                   /* images that a block stages */
+    int64_t trims; /* 1: of the first and last of these only rows that are seen; else 0 */
     int64_t stage_rows, stage_columns;            /* of the input */
     int64_t row_pitch, channel_pitch, slot_pitch; /* words in shared memory from one to the next */
     int64_t stage_channels, stages, ring;         /* channels of a stage, stages, stages held */
@@ -51,27 +52,19 @@ struct csrconv_jit_tiling {
     double us; /* estimated, of the whole batch */
 };
 
-/* What a stage is copied by: parts of the input without a gap. */
+/*
+ * What a stage is copied by: parts of the input without a gap. Where a tiling trims, these are the
+ * channels of the first image, those of the last, and each image between them; how long the first
+ * are, a block finds out.
+ */
 struct csrconv_jit_copies {
     int64_t count;
-    int64_t words; /* of a copy */
+    int64_t words; /* of a copy; of each image between, where a tiling trims */
 };
 
 struct csrconv_jit_copies csrconv_jit_copies_of(const struct csrconv_shape *shape,
                                                 const struct csrconv_jit_tiling *tiling,
                                                 int64_t stage);
-
-/*
- * Where copy `copy` of a stage comes from: an image, counted from the block's first, a channel of
- * the stage, and a row, counted from the first that the block stages.
- */
-struct csrconv_jit_source {
-    int64_t image, channel, row;
-};
-
-struct csrconv_jit_source csrconv_jit_source_of(const struct csrconv_shape *shape,
-                                                const struct csrconv_jit_tiling *tiling,
-                                                int64_t copy);
 
 /* Words of the shift by which a stage's inputs stand elsewhere modulo 4 than the first stage's. */
 static inline int64_t csrconv_jit_shift(const struct csrconv_shape *shape,

@@ -13,7 +13,8 @@ enum {
 };
 
 struct thread {
-    int64_t next; /* instruction */
+    int64_t next;     /* instruction */
+    int64_t function; /* that it runs: its first instruction */
     bool is_waiting, is_done;
     bool may_go_on; /* what the kernels before it stored is there, and they read no more */
     bool is_trying; /* for what has not come yet: others' turn */

@@ -101,7 +101,22 @@ INSTRUCTION(call)
     bool is_set[PTX_MOST_REGISTERS] = { false };
     is_set[b->program->argument] = t->is_set[b->program->argument];
     memcpy(t->is_set, is_set, (size_t)b->program->registers * sizeof *is_set);
-    t->next = c->operand[0].index;
+    t->next = t->function = c->operand[0].index;
+}
+
+/* An address that nothing is read from, which tells the function. */
+INSTRUCTION(function_address)
+{
+    (void)b;
+    OUT((uint64_t)(c->operand[1].index + 1) << 32);
+}
+
+/* A line of the function that the thread runs. */
+INSTRUCTION(fetch_code)
+{
+    const uint64_t at = IN(0), begin = (uint64_t)(t->function + 1) << 32;
+    assert_true(at >= begin && at - begin < 1U << 31 && at % 128 == 0);
+    ++*b->launch->lines_fetched;
 }
 
 /* Where functions of no return come back to. */
@@ -189,6 +204,7 @@ INSTRUCTION(store_global)
 static const struct ptx_opcode plain_opcodes[] = {
     { "mov.u32", move },
     { "mov.f32", move },
+    { "mov.u64", function_address },
     { "mul.lo.u32", multiply },
     { "mul.lo.u64", multiply_64 },
     { "mul.wide.u32", multiply_wide },
@@ -230,6 +246,7 @@ static const struct ptx_opcode plain_opcodes[] = {
     { "exit", leave },
     { "griddepcontrol.launch_dependents", nothing },
     { "griddepcontrol.wait", wait_for_kernels },
+    { "prefetch.global.L2", fetch_code },
     { "fence.mbarrier_init.release.cluster", nothing },
     { "fence.proxy.async", nothing },
     { "createpolicy.fractional.L2::evict_first.b64", set_policy },

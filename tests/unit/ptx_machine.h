@@ -35,6 +35,7 @@ struct ptx_launch {
     uint32_t images;
     int64_t blocks, panels, chunks; /* the grid; the last makes a cluster */
     int64_t threads, shared_bytes;
+    int64_t *lines_fetched; /* of code: counts them */
 };
 
 void ptx_run(const struct ptx_program *program, const struct ptx_launch *launch);

@@ -147,6 +147,12 @@ static struct ptx_operand label_operand(struct parser *p, const char *word, int 
                                  .index = (int)(label_of(p, word, scope) - p->labels) };
 }
 
+/* Of 64 bits, only functions' addresses are moved. */
+static bool names_function(const struct ptx_instruction *i)
+{
+    return strcmp(i->opcode->name, "mov.u64") == 0 && i->operands == 1;
+}
+
 static struct ptx_operand take_operand(struct parser *p, const struct ptx_instruction *i)
 {
     struct ptx_operand o = { .kind = PTX_REGISTER };
@@ -155,7 +161,7 @@ static struct ptx_operand take_operand(struct parser *p, const struct ptx_instru
     if (*p->at == '[')
         return take_address(p, i);
     take_word(p, word, sizeof word);
-    if (strncmp(i->opcode->name, "call", 4) == 0)
+    if (strncmp(i->opcode->name, "call", 4) == 0 || names_function(i))
         return label_operand(p, word, 0);
     if (strcmp(i->opcode->name, "bra") == 0)
         return label_operand(p, word, p->scope);
@@ -187,12 +193,15 @@ static const char arguments[] = "(base)";
 static void take_operands(struct parser *p, struct ptx_instruction *i)
 {
     for (skip_space(p); *p->at != ';'; skip_space(p)) {
+        struct ptx_operand *const next = &i->operand[i->operands];
         assert_true(i->operands < PTX_OPERANDS);
         p->at += *p->at == '{';
-        if (strncmp(p->at, arguments, sizeof arguments - 1) == 0)
+        if (strncmp(p->at, arguments, sizeof arguments - 1) == 0) {
             p->at += sizeof arguments - 1;
-        else
-            i->operand[i->operands++] = take_operand(p, i);
+        } else {
+            *next = take_operand(p, i);
+            i->operands++;
+        }
         p->at += *p->at == '}';
         skip_space(p);
         if (*p->at == ',')

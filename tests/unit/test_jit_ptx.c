@@ -42,7 +42,7 @@ static const float *place_input(struct trial *t)
 
 /* What the code must have, counted. */
 struct counts {
-    int64_t fmas, loads, stores, barriers;
+    int64_t fmas, loads, stores, barriers, lines;
 };
 
 static void print_part(const struct trial *t, const struct csrconv_jit_deal *deal, int64_t number,
@@ -57,6 +57,7 @@ static void print_part(const struct trial *t, const struct csrconv_jit_deal *dea
     counts->fmas += part.load[part.loads].fma;
     counts->loads += part.loads;
     counts->barriers += part.stages + 1;
+    counts->lines += csrconv_jit_code_lines(&part);
     if (part.chunk == 0)
         counts->stores += part.filters;
     csrconv_jit_part_free(text->memory, &part);
@@ -112,6 +113,19 @@ static void check_counts(const struct trial *t, const struct ptx_program *progra
                                : ptx_count(program, "bar.sync") == barriers);
 }
 
+/* Code is fetched once by few blocks, and no more than a few times by many; in part by too few. */
+static void check_fetched(const struct trial *t, const struct ptx_launch *launch, int64_t lines)
+{
+    const int64_t fetched = *launch->lines_fetched, together = 16;
+    if (launch->blocks < t->tiling.blocks)
+        assert_in_range(fetched, 1, lines * (launch->blocks / together + 1));
+    else if (launch->blocks <= together)
+        assert_int_equal(fetched, lines);
+    else
+        assert_in_range(fetched, lines * (launch->blocks / together),
+                        lines * (launch->blocks / together + 1));
+}
+
 static void run_kernel(struct trial *t)
 {
     const struct csrconv_shape *shape = &t->layer.problem.shape;
@@ -119,6 +133,7 @@ static void run_kernel(struct trial *t)
     struct csrconv_memory memory;
     struct counts counts = { 0 };
     struct ptx_program *program;
+    int64_t lines_fetched = 0;
     const struct ptx_launch launch = {
         .in = { (float *)(uintptr_t)place_input(t), t->images, shape->in_image,
                 g->in_batch_stride },
@@ -129,13 +144,15 @@ static void run_kernel(struct trial *t)
         .panels = csrconv_jit_panels(shape, &t->tiling),
         .chunks = t->tiling.chunks,
         .threads = t->tiling.threads,
-        .shared_bytes = t->tiling.shared_bytes
+        .shared_bytes = t->tiling.shared_bytes,
+        .lines_fetched = &lines_fetched
     };
     assert_true(t->images <= csrconv_jit_launch_images(shape, &t->tiling));
     assert_ok(csrconv_memory_init(&memory, NULL));
     program = print_all(t, &memory, &counts);
     check_counts(t, program, &counts);
     ptx_run(program, &launch);
+    check_fetched(t, &launch, counts.lines);
     ptx_free(program);
     test_free(t->in_room);
 }

@@ -5,9 +5,9 @@
  *   jit_sweep SPARSITY COUNT [KNOB=VALUE | PROBLEM] ...
  *
  * Of each problem COUNT ways to cut it, among those that have the values that the knobs before it
- * ask for, as sweep.h tells. Knobs: threads, residents, flat, filters, stage_channels, ring,
- * chunks; 0 asks for nothing, which is -1 for flat. unit_parts and step are set, not asked for.
- * no_eviction=1 and natural_rows=1 do without these choices.
+ * ask for, as sweep.h tells. Knobs: threads, residents, flat, trims, filters, stage_channels, ring,
+ * chunks; 0 asks for nothing, which is -1 for flat and trims. unit_parts and step are set, not
+ * asked for. no_eviction=1 and natural_rows=1 do without these choices.
  */
 #include "complain.h"
 #include "cuda_jit.h"
@@ -24,6 +24,7 @@ enum {
     THREADS,
     RESIDENTS,
     FLAT,
+    TRIMS,
     FILTERS,
     STAGE_CHANNELS,
     RING,
@@ -38,14 +39,20 @@ enum {
 static struct knob {
     const char *name;
     int64_t value;
-} knobs[KNOBS] = { { "threads", 0 },     { "residents", 0 },      { "flat", -1 },
-                   { "filters", 0 },     { "stage_channels", 0 }, { "ring", 0 },
-                   { "chunks", 0 },      { "unit_parts", 0 },     { "step", 0 },
-                   { "no_eviction", 0 }, { "natural_rows", 0 } };
+} knobs[KNOBS] = { { "threads", 0 }, { "residents", 0 },   { "flat", -1 },
+                   { "trims", -1 },  { "filters", 0 },     { "stage_channels", 0 },
+                   { "ring", 0 },    { "chunks", 0 },      { "unit_parts", 0 },
+                   { "step", 0 },    { "no_eviction", 0 }, { "natural_rows", 0 } };
+
+/* The least value of a knob, which asks for nothing. */
+static int64_t least_of(int knob)
+{
+    return knob == FLAT || knob == TRIMS ? -1 : 0;
+}
 
 static bool is_asked(int knob, int64_t value)
 {
-    const int64_t anything = knob == FLAT ? -1 : 0;
+    const int64_t anything = least_of(knob);
     return knobs[knob].value == anything || knobs[knob].value == value;
 }
 
@@ -56,9 +63,9 @@ static void keep(void *list, const struct csrconv_jit_tiling *tiling)
         changed.unit_parts = knobs[UNIT_PARTS].value;
     changed.step = knobs[STEP].value;
     if (is_asked(THREADS, tiling->threads) && is_asked(RESIDENTS, tiling->residents) &&
-        is_asked(FLAT, tiling->is_flat) && is_asked(FILTERS, tiling->filters) &&
-        is_asked(STAGE_CHANNELS, tiling->stage_channels) && is_asked(RING, tiling->ring) &&
-        is_asked(CHUNKS, tiling->chunks))
+        is_asked(FLAT, tiling->is_flat) && is_asked(TRIMS, tiling->trims) &&
+        is_asked(FILTERS, tiling->filters) && is_asked(STAGE_CHANNELS, tiling->stage_channels) &&
+        is_asked(RING, tiling->ring) && is_asked(CHUNKS, tiling->chunks))
         sweep_append(list, &changed);
 }
 
@@ -95,6 +102,7 @@ static void print(const void *tiling, FILE *file)
                                 t->is_flat,
                                 t->span,
                                 t->slots,
+                                t->trims,
                                 t->rows,
                                 t->columns,
                                 t->filters,
@@ -113,8 +121,9 @@ static void print(const void *tiling, FILE *file)
 
 static const struct sweep_kernel kernel = {
     .algorithm = "cuda_jit",
-    .columns = "threads,residents,flat,span,slots,rows,columns,filters,panels,unit_parts,stages,"
-               "stage_channels,ring,chunks,step,no_eviction,natural_rows",
+    .columns =
+        "threads,residents,flat,span,slots,trims,rows,columns,filters,panels,unit_parts,stages,"
+        "stage_channels,ring,chunks,step,no_eviction,natural_rows",
     .tiling_bytes = sizeof(struct csrconv_jit_tiling),
     .list = list_tilings,
     .estimate_us = estimate_us,
@@ -137,7 +146,7 @@ static int take_argument(const char *argument, double sparsity, int64_t count)
 {
     struct knob *const knob = knob_of(argument);
     return knob ? number_whole(knob->name, argument + strlen(knob->name) + 1,
-                               knob == &knobs[FLAT] ? -1 : 0, INT32_MAX, &knob->value)
+                               least_of((int)(knob - knobs)), INT32_MAX, &knob->value)
                 : sweep_problem(&kernel, argument, sparsity, count);
 }
 
