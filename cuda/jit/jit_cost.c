@@ -8,23 +8,24 @@
 
 /* Of an H200, fitted to the published layers; docs/performance-notes-gpu.md says how well. */
 static const double instruction_bytes = 16;
-static const double stream_bytes = 2.25;     /* of code, in a clock, by one block alone */
-static const double two_stream_bytes = 4.75; /* by two blocks together */
+static const double stream_bytes = 2.23;     /* of code, in a clock, by one block alone */
+static const double two_stream_bytes = 3.65; /* by two blocks together */
+static const double same_stream_bytes = 4.6; /* by two that run the same */
 static const double neighbour_stream_bytes =
-    24.5;                               /* by all neighbours, which share a way to the code */
+    24.4;                               /* by all neighbours, which share a way to the code */
 static const double neighbours = 16.5;  /* multiprocessors */
-static const double issue_share = 0.82; /* of the four schedulers */
+static const double issue_share = 0.83; /* of the four schedulers */
 static const double schedulers = 4;
-static const double stage_clocks = 180;      /* until all warps are in step and under way again */
+static const double stage_clocks = 194;      /* until all warps are in step and under way again */
 static const double filter_instructions = 5; /* sums cleared, finished and stored */
 static const double block_instructions = 200;
 static const double staged_bytes = 53;       /* copied in a clock, at most */
-static const double shared_out_bytes = 19.3; /* when all multiprocessors copy */
-static const double stored_bytes = 46;       /* in a clock */
-static const double exchange_clocks = 280;   /* until blocks of a cluster have each other's sums */
-static const double exchanged_bytes = 16;    /* in a clock */
+static const double shared_out_bytes = 20.6; /* when all multiprocessors copy */
+static const double stored_bytes = 40;       /* in a clock */
+static const double exchange_clocks = 296;   /* until blocks of a cluster have each other's sums */
+static const double exchanged_bytes = 14.4;  /* in a clock */
 static const double room_of_four = 0.92;     /* of the multiprocessors: where clusters of 4 fit */
-static const double launch_us = 0.28;
+static const double launch_us = 0.25;
 
 /* Of a stage: predicates of positions that are masked, and registers that are cleared again. */
 static double mask_instructions(const struct csrconv_shape *shape)
@@ -83,14 +84,26 @@ double csrconv_jit_instructions(const struct csrconv_jit_work *work,
            filters * filter_instructions + block_instructions;
 }
 
+/* Of two blocks of a multiprocessor, which are as far apart as there are multiprocessors. */
+static double pair_rate(const struct csrconv_block_machine *machine,
+                        const struct csrconv_jit_tiling *t)
+{
+    const double apart = (double)machine->processors;
+    const double same = fmin(1.0, fmax(0.0, ((double)t->blocks - apart) / apart));
+    return two_stream_bytes + (t->chunks > 1 ? 0.0 : same * (same_stream_bytes - two_stream_bytes));
+}
+
 /*
  * Bytes of code in a clock for a multiprocessor: less where its neighbours run other code, if few
  * blocks have the same.
  */
-static double stream_rate(const struct csrconv_jit_tiling *t, double parts, double busy)
+static double stream_rate(const struct csrconv_jit_work *w,
+                          const struct csrconv_block_machine *machine,
+                          const struct csrconv_jit_tiling *t, double busy)
 {
     const double residents = (double)t->residents;
-    const double alone = t->residents > 1 ? two_stream_bytes : stream_bytes;
+    const double parts = (double)csrconv_jit_parts(w->shape, t);
+    const double alone = t->residents > 1 ? pair_rate(machine, t) : stream_bytes;
     const double codes = fmin(parts, neighbours * busy * residents) / (double)t->blocks;
     return fmin(alone, neighbour_stream_bytes * residents / fmax(1.0, codes));
 }
@@ -112,15 +125,16 @@ static double together(double a, double b, double c)
 }
 
 /* Clocks of a multiprocessor for the code of its resident blocks, however it is bound. */
-static double code_clocks(const struct csrconv_jit_work *w, const struct csrconv_jit_tiling *t,
-                          double busy)
+static double code_clocks(const struct csrconv_jit_work *w,
+                          const struct csrconv_block_machine *machine,
+                          const struct csrconv_jit_tiling *t, double busy)
 {
     const double residents = (double)t->residents;
     const double warps = (double)(t->threads / CSRCONV_LANES) * residents;
     const double loads = chunk_loads(w, t);
     const double instructions = csrconv_jit_instructions(w, t);
-    const double stream = instructions * instruction_bytes * residents /
-                          stream_rate(t, (double)csrconv_jit_parts(w->shape, t), busy);
+    const double stream =
+        instructions * instruction_bytes * residents / stream_rate(w, machine, t, busy);
     /* All warps go in step with the scheduler that has the most of them. */
     const double issue = instructions * ceil(warps / schedulers) / issue_share;
     return together(stream, issue, loads * warps * conflicts(w->shape));
@@ -169,7 +183,7 @@ double csrconv_jit_cost_us(const struct csrconv_jit_work *work,
     const double waves = ceil(blocks / places), stages = chunk_stages(tiling);
     const double busy = fmin(1.0, blocks / places); /* share of the multiprocessors */
     const double copy = stage_copy_clocks(work->shape, tiling, busy);
-    const double stage = code_clocks(work, tiling, busy) / stages + stage_clocks;
+    const double stage = code_clocks(work, machine, tiling, busy) / stages + stage_clocks;
     const double ends = copy + end_clocks(tiling);
     const double middle = stage + (stages - 1.0) * hypot(stage, copy);
     const double seen_ends = tiling->residents > 1 ? 1.0 : waves;
