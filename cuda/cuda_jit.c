@@ -224,6 +224,7 @@ static csrconv_status jit_execute(const void *state, const struct csrconv_run *r
 }
 
 const struct csrconv_algorithm csrconv_algorithm_cuda_jit = {
+    .shares_loads = true,
     .info = { .name = "cuda_jit",
               .summary = "weights compiled into code, straight-line for each panel of filters",
               .device = CSRCONV_DEVICE_CUDA,

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 400, CLUSTER_ROUNDS = 25, KEPT = 3, LARGE = 227 * 1024 };
+enum { ROUNDS = 400, CLUSTER_ROUNDS = 25, TRIMMED_ROUNDS = 60, KEPT = 3, LARGE = 227 * 1024 };
 
 static const struct csrconv_block_machine machines[] = {
     { 132, LARGE, 228 * 1024, 1.98 },
@@ -18,11 +18,16 @@ static const struct csrconv_block_machine machines[] = {
     { 5, 12 * 1024, 14 * 1024, 1.0 }, /* no such GPU: small, so that stages and tiles are */
 };
 
+/* Only tilings of so many chunks, only those that trim; 0: any. */
+struct wanted {
+    int64_t chunks, trims;
+};
+
 struct trial {
     struct exact_layer layer;
     struct csrconv_jit_tiling tiling;
     int64_t images;
-    int64_t chunks;    /* only tilings of so many; 0: any */
+    struct wanted wanted;
     int64_t misplaced; /* floats that `in` lies off 16 bytes */
     float *in_room, *residual;
 };
@@ -242,11 +247,12 @@ static void keep_some(void *context, const struct csrconv_jit_tiling *tiling)
 {
     const double most_work = 1e7;
     struct kept *kept = context;
+    const struct wanted *wanted = &kept->trial->wanted;
     int64_t at;
     kept->seen++;
     if (work_of(kept->trial, tiling) > most_work)
         return;
-    if (kept->trial->chunks && tiling->chunks != kept->trial->chunks)
+    if ((wanted->chunks && tiling->chunks != wanted->chunks) || tiling->trims < wanted->trims)
         return;
     at = kept->found < KEPT ? kept->found : random_between(kept->random, 0, kept->found);
     if (at < KEPT)
@@ -285,10 +291,10 @@ static void draw_epilogue(struct trial *t, float *bias, struct random_state *ran
 }
 
 static void check_geometry(const csrconv_geometry *g, const struct csrconv_block_machine *machine,
-                           int64_t chunks, struct random_state *random, int64_t *checked)
+                           struct wanted wanted, struct random_state *random, int64_t *checked)
 {
     csrconv_weights *weights = random_weights(random, g);
-    struct trial t = { .layer.problem.weights = weights, .chunks = chunks };
+    struct trial t = { .layer.problem.weights = weights, .wanted = wanted };
     float *bias = test_malloc((size_t)g->filters * sizeof *bias);
     exact_layer_init(&t.layer, g, random);
     t.images = random_between(random, 1, g->batch);
@@ -303,6 +309,8 @@ static void check_geometry(const csrconv_geometry *g, const struct csrconv_block
     csrconv_weights_destroy(&weights);
 }
 
+static const struct wanted anything = { 0, 0 };
+
 static void code_makes_the_convolution(void **state)
 {
     struct random_state random;
@@ -314,7 +322,7 @@ static void code_makes_the_convolution(void **state)
         /* Images apart, in and out, in some. */
         if (random_below(&random, 3) == 0)
             g.in_batch_stride = g.channels * g.height * g.width + random_between(&random, 1, 9);
-        check_geometry(&g, &machines[i % COUNT_OF(machines)], 0, &random, &checked);
+        check_geometry(&g, &machines[i % COUNT_OF(machines)], anything, &random, &checked);
     }
     assert_true(checked > ROUNDS); /* not too many were too slow to run */
 }
@@ -331,10 +339,28 @@ static void clusters_add_up(void **state)
         for (int i = 0; i < CLUSTER_ROUNDS; i++) {
             csrconv_geometry g = random_geometry(&random);
             g.channels = g.groups * random_between(&random, chunks, 20);
-            check_geometry(&g, &machines[i % COUNT_OF(machines)], chunks, &random, &checked);
+            check_geometry(&g, &machines[i % COUNT_OF(machines)], (struct wanted){ chunks, 0 },
+                           &random, &checked);
         }
         assert_true(checked > CLUSTER_ROUNDS);
     }
+}
+
+/* Several images, of which blocks see parts; windows may lie outside of images altogether. */
+static void trimmed_images_have_what_is_seen(void **state)
+{
+    struct random_state random;
+    int64_t checked = 0;
+    (void)state;
+    random_seed(&random, 29);
+    for (int i = 0; i < TRIMMED_ROUNDS; i++) {
+        csrconv_geometry g = random_geometry(&random);
+        g.batch = random_between(&random, 2, 9);
+        g.channels = g.groups * random_between(&random, 1, 11); /* stages of fewer, too */
+        check_geometry(&g, &machines[i % COUNT_OF(machines)], (struct wanted){ 0, 1 }, &random,
+                       &checked);
+    }
+    assert_true(checked > TRIMMED_ROUNDS);
 }
 
 /* Square layers with borders as real ones have them, larger than the random ones. */
@@ -358,7 +384,7 @@ static void real_layers(void **state)
         g.groups = layers[i].groups;
         g.stride_h = g.stride_w = layers[i].stride;
         g.pad_top = g.pad_left = g.pad_bottom = g.pad_right = layers[i].pad;
-        check_geometry(&g, &machines[0], 0, &random, &checked);
+        check_geometry(&g, &machines[0], anything, &random, &checked);
     }
     assert_true(checked > COUNT_OF(layers));
 }
@@ -392,9 +418,8 @@ static void what_is_too_large_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(code_makes_the_convolution),
-        cmocka_unit_test(clusters_add_up),
-        cmocka_unit_test(real_layers),
+        cmocka_unit_test(code_makes_the_convolution),       cmocka_unit_test(clusters_add_up),
+        cmocka_unit_test(trimmed_images_have_what_is_seen), cmocka_unit_test(real_layers),
         cmocka_unit_test(what_is_too_large_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

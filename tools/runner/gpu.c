@@ -1,5 +1,6 @@
 #include "gpu.h"
 
+#include "choose.h"
 #include "cpu_model.h"
 #include "cuda_model.h"
 #include "nvml.h"
@@ -78,10 +79,11 @@ static double memory_floor_us(const struct csrconv_problem *problem, bool is_den
            (2.0 * (double)kilohertz * 1e-3 * (double)bits / 8.0);
 }
 
-/* Whether each nonzero wants a load of its own: not where one is for all filters of a panel. */
-static bool loads_for_each_product(const csrconv_algorithm_info *algorithm)
+/* Whether each nonzero wants a load of its own: vendors do not say. */
+static bool loads_for_each_product(const csrconv_algorithm_info *info)
 {
-    return !algorithm->is_peer && strcmp(algorithm->name, "cuda_jit") != 0;
+    const struct csrconv_algorithm *algorithm = csrconv_find_algorithm(info->name, NULL);
+    return algorithm && !algorithm->shares_loads;
 }
 
 /* Tensor cores have no floor here, and a dense kernel loads an operand for many products. */
