@@ -185,7 +185,7 @@ double csrconv_jit_cost_us(const struct csrconv_jit_work *work,
     const double copy = stage_copy_clocks(work->shape, tiling, busy);
     const double stage = code_clocks(work, machine, tiling, busy) / stages + stage_clocks;
     const double ends = copy + end_clocks(tiling);
-    const double middle = stage + (stages - 1.0) * hypot(stage, copy);
+    const double middle = stage + (stages - 1.0) * sqrt(stage * stage + copy * copy);
     const double seen_ends = tiling->residents > 1 ? 1.0 : waves;
     return launch_us + (seen_ends * ends + waves * middle) / (machine->clock_ghz * 1e3);
 }

@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-enum { WARP = 32, MOST_WARPS = CSRCONV_JIT_MOST_THREADS / WARP, MOST_RING = 4, MOST_RESIDENT = 2 };
+enum { WARP = 32, MOST_WARPS = CSRCONV_JIT_MOST_THREADS / WARP, MOST_RING = 2, MOST_RESIDENT = 2 };
 enum { LEAST_WARPS = 4, MOST_REGISTERS = 255 };
 
 static const int64_t word = (int64_t)sizeof(float);
