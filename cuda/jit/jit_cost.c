@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Of an H200, fitted to the published layers; docs/performance-notes-gpu.md says how well. */
+/* Of an H200, fitted to the published layers; docs/performance-notes-jit.md says how well. */
 static const double instruction_bytes = 16;
 static const double stream_bytes = 2.23;     /* of code, in a clock, by one block alone */
 static const double two_stream_bytes = 3.65; /* by two blocks together */

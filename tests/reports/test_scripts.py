@@ -96,8 +96,8 @@ class Scripts(unittest.TestCase):
             text = readme.read_text()
         self.assertIn("on Example GPU, 1901 to 1932 MHz, driver 580.1, commit 0123abc:"
                       " medians, hot caches, every result verified, 1 of 12 by samples. ", text)
-        self.assertIn("| network | batch | layers | csrconv ms | over cudnn | over cudnn_tf32 |", text)
-        self.assertIn("| net | 32 | 2 | 0.03 | 2.83 (2.00-4.00) | 0.57 (0.40-0.80) | 2 of 2 |\n",
+        self.assertIn("| network | batch | layers | csrconv us | over cudnn | over cudnn_tf32 |", text)
+        self.assertIn("| net | 32 | 2 | 30 | 2.83 (2.00-4.00) | 0.57 (0.40-0.80) | 2 of 2 |\n",
                       text)
 
     def table_fails(self, what, data, *others):

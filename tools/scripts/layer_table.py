@@ -204,7 +204,7 @@ def cpu_cells(layers, peer):
 
 def measured_on_gpu(rows):
     clocks = sorted({int(row["sm_clock_mhz"]) for row in rows if row["sm_clock_mhz"]})
-    clock = f", {clocks[0]} to {clocks[-1]} MHz" if clocks else ""
+    clock = ", " + " to ".join(map(str, sorted({*clocks[:1], *clocks[-1:]}))) + " MHz" if clocks else ""
     return (f"Measured on {every(rows, 'machine')}{clock}, driver {every(rows, 'driver')},"
             f" commit {every(rows, 'commit')}: medians, hot caches, {verified(rows)}. How many"
             " times as fast csrconv is: the geometric mean over the layers, and in parentheses the"
@@ -224,7 +224,7 @@ def table(paths):
     groups, rows = read(paths)
     peers = peers_of(rows)
     is_gpu = is_of_gpu(rows[0])
-    head = ["network", "batch", "layers", "csrconv ms"]
+    head = ["network", "batch", "layers", "csrconv us" if is_gpu else "csrconv ms"]
     for peer in peers:
         head += [f"over {peer}"] if is_gpu else [f"{peer} ms", "gain"]
     head += ["fastest in fp32 on" if is_gpu else "csrconv fastest on"]
@@ -232,8 +232,9 @@ def table(paths):
              "| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for (network, batch), group in sorted(groups.items()):
         layers = list(group.values())
+        us = sum(layer.chosen_us for layer in layers)
         cells = [network, str(batch), str(len(layers)),
-                 f"{sum(layer.chosen_us for layer in layers) / 1e3:.2f}"]
+                 f"{us:.4g}" if is_gpu else f"{us / 1e3:.2f}"]
         for peer in peers:
             cells += gpu_cells(layers, peer) if is_gpu else cpu_cells(layers, peer)
         cells.append(faster_than_all(layers))
