@@ -125,13 +125,13 @@ static void explain(const struct csrconv_shape *shape, const struct csrconv_jit_
                     struct csrconv_prepared *prepared)
 {
     const struct csrconv_jit_tiling *t = &image->tiling;
-    char tile[96], cluster[96] = "";
+    char tile[128], cluster[96] = "";
     if (t->chunks > 1)
         snprintf(cluster, sizeof cluster, " in clusters of %" PRId64 " that share the channels",
                  t->chunks);
     if (t->is_flat)
-        snprintf(tile, sizeof tile, "%" PRId64 " consecutive outputs of up to %" PRId64 " images",
-                 t->span, t->slots);
+        snprintf(tile, sizeof tile, "%" PRId64 " consecutive outputs of up to %" PRId64 " images%s",
+                 t->span, t->slots, t->trims ? ", trimmed to the rows they see" : "");
     else
         snprintf(tile, sizeof tile, "tiles of %" PRId64 " x %" PRId64 " outputs", t->rows,
                  t->columns);

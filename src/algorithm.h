@@ -97,7 +97,7 @@ struct csrconv_algorithm {
     /* Floats of the vectors that it multiplies, if its speed is to be held against their peak. */
     int lanes;
 
-    bool shares_loads; /* one load of an input is for several nonzeros */
+    bool shares_loads; /* of a GPU's: one load of an input is for several nonzeros */
 
     csrconv_algorithm_info info; /* without struct_size and version */
 

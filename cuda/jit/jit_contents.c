@@ -26,7 +26,6 @@ static const struct member {
     MEMBER(row_tiles, 1, INT32_MAX),
     MEMBER(column_tiles, 1, INT32_MAX),
     MEMBER(slots, 1, CSRCONV_JIT_MOST_THREADS),
-    MEMBER(trims, 0, 1),
     MEMBER(stage_rows, 1, INT32_MAX),
     MEMBER(stage_columns, 1, INT32_MAX),
     MEMBER(row_pitch, 1, INT32_MAX),
@@ -47,7 +46,8 @@ static const struct member {
     MEMBER(shared_bytes, 1, INT32_MAX),
 };
 
-enum { MEMBERS = sizeof members / sizeof *members, HEAD = (MEMBERS + 1) * NUMBER };
+enum { MEMBERS = sizeof members / sizeof *members, IS_FLAT = MEMBERS, TRIMS, NUMBERS };
+enum { HEAD = NUMBERS * NUMBER };
 
 _Static_assert(sizeof(struct csrconv_jit_tiling) ==
                    MEMBERS * sizeof(int64_t) + sizeof(int64_t) + sizeof(double),
@@ -77,14 +77,25 @@ size_t csrconv_jit_contents(const struct csrconv_jit_image *image, void *bytes)
         memcpy(&number, (const char *)&image->tiling + members[i].offset, sizeof number);
         put_number(to, i, number);
     }
-    put_number(to, MEMBERS, image->tiling.is_flat);
+    put_number(to, IS_FLAT, image->tiling.is_flat);
+    put_number(to, TRIMS, image->tiling.trims);
     memcpy(to + HEAD, image->code, (size_t)image->code_bytes);
     return (size_t)(HEAD + image->code_bytes);
 }
 
+static csrconv_status take_flag(const uint8_t *bytes, int64_t index, const char *name, bool *flag)
+{
+    const int64_t number = take_number(bytes, index);
+    *flag = number == 1;
+    return number == 0 || number == 1
+               ? CSRCONV_OK
+               : csrconv_fail(CSRCONV_BAD_BLOB, "the blob of cuda_jit has %s = %" PRId64, name,
+                              number);
+}
+
 static csrconv_status take_members(const uint8_t *bytes, struct csrconv_jit_tiling *tiling)
 {
-    const int64_t is_flat = take_number(bytes, MEMBERS);
+    csrconv_status status;
     for (int i = 0; i < MEMBERS; i++) {
         const int64_t number = take_number(bytes, i);
         if (number < members[i].least || number > members[i].most)
@@ -92,12 +103,9 @@ static csrconv_status take_members(const uint8_t *bytes, struct csrconv_jit_tili
                                 members[i].name, number);
         memcpy((char *)tiling + members[i].offset, &number, sizeof number);
     }
-    if (is_flat != 0 && is_flat != 1)
-        return csrconv_fail(CSRCONV_BAD_BLOB, "the blob of cuda_jit has is_flat = %" PRId64,
-                            is_flat);
-    tiling->is_flat = is_flat;
     tiling->us = 0.0;
-    return CSRCONV_OK;
+    status = take_flag(bytes, IS_FLAT, "is_flat", &tiling->is_flat);
+    return status ? status : take_flag(bytes, TRIMS, "trims", &tiling->trims);
 }
 
 /* Whether panels and stages are as many as the problem has. */
@@ -110,14 +118,17 @@ static bool is_cut_right(const struct csrconv_shape *shape, const struct csrconv
            t->ring <= csrconv_ceil_divide(t->stages, t->chunks) && t->chunks <= t->stages;
 }
 
-/* Whether the blocks' outputs are all that there are, and a block has a thread for each. */
+/*
+ * Whether the blocks' outputs are all that there are, and a block has a thread for each; trimmed
+ * are the first of several images and the last.
+ */
 static bool is_tiled_right(const struct csrconv_shape *shape, const struct csrconv_jit_tiling *t)
 {
     if (t->threads % CSRCONV_LANES || t->span > t->threads)
         return false;
     if (t->is_flat)
         return t->row_tiles == 1 && t->column_tiles == 1 && csrconv_jit_stages_planes(shape, t) &&
-               t->slots > t->trims;
+               (!t->trims || t->slots > 1);
     return t->rows && t->columns && t->span == t->rows * t->columns && t->slots == 1 && !t->trims &&
            t->row_tiles == csrconv_ceil_divide(shape->out_h, t->rows) &&
            t->column_tiles == csrconv_ceil_divide(shape->out_w, t->columns) &&

@@ -25,9 +25,9 @@ static const double stored_bytes = 40;       /* in a clock */
 static const double exchange_clocks = 425;   /* until blocks of a cluster have each other's sums */
 static const double exchanged_bytes = 14.4;  /* in a clock */
 static const double room_of_four = 0.92;     /* of the multiprocessors: where clusters of 4 fit */
-static const double launch_us = 0.25;
+static const double launch_us = 0.25;        /* of a kernel that begins before the last has ended */
 
-/* Of a stage: predicates of positions that are masked, and registers that are cleared again. */
+/* Of a stage: predicates of masked positions, and registers cleared where none is kept for each. */
 static double mask_instructions(const struct csrconv_shape *shape)
 {
     const double of_position = csrconv_jit_keeps_registers(shape) ? 2.0 : 3.0;
@@ -84,7 +84,11 @@ double csrconv_jit_instructions(const struct csrconv_jit_work *work,
            filters * filter_instructions + block_instructions;
 }
 
-/* Of two blocks of a multiprocessor, which are as far apart as there are multiprocessors. */
+/*
+ * Bytes of code in a clock for two blocks of a multiprocessor, whose numbers are as far apart as
+ * there are multiprocessors: so they run the same code if a panel has more blocks than that. Blocks
+ * of a cluster run different chunks.
+ */
 static double pair_rate(const struct csrconv_block_machine *machine,
                         const struct csrconv_jit_tiling *t)
 {
@@ -114,12 +118,11 @@ static double stream_rate(const struct csrconv_jit_work *w,
  */
 static double together(double a, double b, double c)
 {
-    const double longest = fmax(a, fmax(b, c));
+    const double times[] = { a, b, c }, longest = fmax(a, fmax(b, c));
     double sum = 0.0;
     for (int i = 0; i < 3; i++) {
-        const double share = (i == 0 ? a : i == 1 ? b : c) / longest;
-        const double squared = share * share, to_the_fourth = squared * squared;
-        sum += to_the_fourth * to_the_fourth;
+        const double share = times[i] / longest, squared = share * share;
+        sum += squared * squared * squared * squared;
     }
     return longest * sqrt(sqrt(sqrt(sum)));
 }

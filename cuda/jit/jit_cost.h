@@ -10,8 +10,8 @@ enum { CSRCONV_JIT_TABLED_FILTERS = 255 }; /* as many as a thread has registers 
 struct csrconv_jit_work {
     const struct csrconv_shape *shape;
     double density;            /* of the weights */
-    double stage_instructions; /* beside loads and products */
     double log_sparsity;       /* logarithm of the share of zeros */
+    double stage_instructions; /* of predicates; what a stage waits for is in clocks */
     /* Expected of panels of so few filters: a search asks for the same ones again and again. */
     double loads[CSRCONV_JIT_TABLED_FILTERS + 1];
 };

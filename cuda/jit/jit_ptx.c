@@ -4,7 +4,7 @@
 #include "jit_positions.h"
 #include "jit_printer.h"
 
-enum { LINE = 128, FETCHING_BLOCKS = 16 };
+enum { LINE = 128 };
 
 /* It never returns, so it need not save the registers that a caller might still want. */
 #define PART_PARAMETERS " (.reg .b32 base)\n.noreturn"
@@ -22,6 +22,7 @@ static void print_registers(const struct printer *p)
     const int64_t kept = csrconv_jit_keeps_registers(p->shape) ? positions : CSRCONV_JIT_GROUP;
     say(".reg .b32 thread, block, first, image, slot, y, x, row, column, place;\n"
         ".reg .b32 t, u, v, to, turn, bytes, head, body, rest, quad, word;\n"
+        ".reg .b32 copied, channel, begin, end, above, seen, skipped;\n"
         ".reg .b64 from, at, add, d, policy;\n"
         ".reg .pred p, q, valid, m<%d>;\n"
         ".reg .b32 mask<%" PRId64 ">;\n"
@@ -198,27 +199,30 @@ void csrconv_jit_ptx_entry(const struct csrconv_shape *shape,
     csrconv_jit_print(text, "}\n");
 }
 
+/* Each product, load and sum that is cleared and stored is an instruction at least. */
 int64_t csrconv_jit_code_lines(const struct csrconv_jit_part *part)
 {
-    const int64_t instruction_bytes = 16, of_stage = 40, of_filter = 6, of_part = 300;
-    const int64_t instructions = part->load[part->loads].fma + part->loads +
-                                 of_stage * part->stages + of_filter * part->filters + of_part;
-    return (instructions * instruction_bytes - 1) / LINE + 1;
+    const int64_t instruction_bytes = 16, of_filter = 2;
+    const int64_t instructions =
+        part->load[part->loads].fma + part->loads + of_filter * part->filters;
+    return instructions * instruction_bytes / LINE;
 }
 
 /*
  * The part's code to the second cache, before it is run: where it comes from the device's memory,
  * it would come in the order in which it is run, a few lines at a time. Some of the blocks that run
- * it share the lines.
+ * it share the lines. A function's address is that of its code, which nothing else is done with.
  */
 static void print_code_fetched(const struct printer *p)
 {
     const int64_t lines = csrconv_jit_code_lines(p->part), blocks = p->tiling->blocks;
-    const int64_t sharing = csrconv_smaller(blocks, FETCHING_BLOCKS);
+    const int64_t sharing = csrconv_smaller(blocks, CSRCONV_JIT_FETCHING_BLOCKS);
     const int64_t step = sharing * p->tiling->threads;
     if (sharing < blocks)
-        say("and.b32 block, block, %d;\n", FETCHING_BLOCKS - 1);
-    say("mad.lo.u32 t, thread, %" PRId64 ", block;\n", sharing);
+        say("and.b32 u, block, %d;\n", CSRCONV_JIT_FETCHING_BLOCKS - 1);
+    else
+        say("mov.u32 u, block;\n");
+    say("mad.lo.u32 t, thread, %" PRId64 ", u;\n", sharing);
     say("mov.u64 at, part%" PRId64 ";\nmul.wide.u32 add, t, %d;\nadd.s64 at, at, add;\n",
         p->part->number, LINE);
     for (int64_t first = 0; first < lines; first += step)

@@ -18,13 +18,15 @@
 #include "jit_schedule.h"
 #include "jit_text.h"
 
+enum { CSRCONV_JIT_FETCHING_BLOCKS = 16 }; /* that share a part's code to fetch it; a power of 2 */
+
 void csrconv_jit_ptx_entry(const struct csrconv_shape *shape,
                            const struct csrconv_jit_tiling *tiling, struct csrconv_jit_text *text);
 
 /* What a unit begins with; its parts follow. */
 void csrconv_jit_ptx_begin(struct csrconv_jit_text *text);
 
-/* 128 bytes each, of the code that will become of a part: about. */
+/* Of 128 bytes each: at least so many will be full of a part's code. */
 int64_t csrconv_jit_code_lines(const struct csrconv_jit_part *part);
 
 void csrconv_jit_ptx_part(const struct csrconv_problem *problem,

@@ -58,52 +58,59 @@ static void print_line_copy(const struct printer *p)
     say("mad.lo.u32 to, u, %" PRId64 ", to;\n", t->row_pitch * WORD);
 }
 
-/* head = the slot of a copy that is trimmed, or of an image between; body = its channel, or 0. */
+/* copied = the slot of the image that copy `turn` is of; channel = its channel, 0 if it has all. */
 static void print_trimmed_turn(const struct printer *p)
 {
     const int64_t channels = p->tiling->stage_channels, last = p->tiling->slots - 1;
     say("setp.lt.u32 p, turn, %" PRId64 ";\nsetp.lt.u32 q, turn, %" PRId64 ";\n", channels,
         2 * channels);
-    say("sub.u32 head, turn, %" PRId64 ";\nselp.u32 head, %" PRId64 ", head, q;\n"
-        "selp.u32 head, 0, head, p;\n",
+    say("sub.u32 copied, turn, %" PRId64 ";\nselp.u32 copied, %" PRId64 ", copied, q;\n"
+        "selp.u32 copied, 0, copied, p;\n",
         2 * channels - 1, last);
-    say("sub.u32 body, turn, %" PRId64 ";\nselp.u32 body, turn, body, p;\n"
-        "selp.u32 body, body, 0, q;\n",
+    say("sub.u32 channel, turn, %" PRId64 ";\nselp.u32 channel, turn, channel, p;\n"
+        "selp.u32 channel, channel, 0, q;\n",
         channels);
 }
 
-/* rest, word = the first and the end of the block's lanes in the image of slot `head`; none: 0, 0.
+/*
+ * begin, end = the block's lanes in the image of slot `copied`; end is 0 if there are none. A block
+ * that begins on an image's idle lanes begins with its last output.
  */
 static void print_slot_lanes(const struct printer *p)
 {
     const int64_t lanes = csrconv_jit_image_lanes(p->shape), plane = p->shape->out_plane;
     say("mul.lo.u32 t, block, %" PRId64 ";\n", p->tiling->span);
-    csrconv_jit_print_divide(p, "v", "rest", "t", lanes);
-    say("setp.ne.u32 p, head, 0;\nselp.u32 rest, 0, rest, p;\nmin.u32 rest, rest, %" PRId64 ";\n",
+    csrconv_jit_print_divide(p, "v", "begin", "t", lanes);
+    say("setp.ne.u32 p, copied, 0;\nselp.u32 begin, 0, begin, p;\n"
+        "min.u32 begin, begin, %" PRId64 ";\n",
         plane - 1);
     csrconv_jit_print_parameter(p, "v", PARAMETER_IMAGES);
     say("mul.lo.u32 v, v, %" PRId64 ";\nadd.u32 t, t, %" PRId64 ";\nmin.u32 t, t, v;\n", lanes,
         p->tiling->span);
-    say("add.u32 u, first, head;\nmul.lo.u32 u, u, %" PRId64 ";\nsub.s32 word, t, u;\n", lanes);
-    say("min.s32 word, word, %" PRId64 ";\nmax.s32 word, word, 0;\n", plane);
+    say("add.u32 u, first, copied;\nmul.lo.u32 u, u, %" PRId64 ";\nsub.s32 end, t, u;\n", lanes);
+    say("min.s32 end, end, %" PRId64 ";\nmax.s32 end, end, 0;\n", plane);
 }
 
-/* rest = the first row that these lanes see, t = how many rows. */
+/* above = the first row that these lanes see, seen = how many rows. */
 static void print_seen_rows(const struct printer *p)
 {
     const csrconv_geometry *g = &p->shape->g;
     const int64_t reach = (g->kernel_h - 1) * g->dilation_h - g->pad_top;
-    csrconv_jit_print_divide(p, "t", "u", "rest", p->shape->out_w);
-    say("mul.lo.u32 t, t, %" PRId64 ";\nsub.s32 t, t, %" PRId64 ";\nmax.s32 rest, t, 0;\n",
+    csrconv_jit_print_divide(p, "t", "u", "begin", p->shape->out_w);
+    say("mul.lo.u32 t, t, %" PRId64 ";\nsub.s32 t, t, %" PRId64 ";\nmax.s32 above, t, 0;\n",
         g->stride_h, g->pad_top);
-    say("max.s32 v, word, 1;\nsub.u32 v, v, 1;\n");
+    say("max.s32 v, end, 1;\nsub.u32 v, v, 1;\n");
     csrconv_jit_print_divide(p, "t", "u", "v", p->shape->out_w);
     say("mul.lo.u32 t, t, %" PRId64 ";\nadd.s32 t, t, %" PRId64 ";\nmin.s32 t, t, %" PRId64 ";\n",
         g->stride_h, reach, g->height - 1);
-    say("add.s32 t, t, 1;\nsub.s32 t, t, rest;\nmax.s32 t, t, 0;\n");
+    say("add.s32 t, t, 1;\nsub.s32 seen, t, above;\nmax.s32 seen, seen, 0;\n");
 }
 
-/* Of the first and the last image that a block meets a channel's rows, of others all channels. */
+/*
+ * Of the first and the last image that a block meets a channel's rows, of others all channels. The
+ * 16 bytes at the ends of neighbouring channels' copies may be the same: both bring the same floats
+ * of one image there, since in a slot distances are those in the input.
+ */
 static void print_trimmed_copy(const struct printer *p)
 {
     const int64_t plane = p->shape->plane * WORD, row = p->shape->g.width * WORD;
@@ -111,17 +118,18 @@ static void print_trimmed_copy(const struct printer *p)
     print_slot_lanes(p);
     print_seen_rows(p);
     say("setp.lt.u32 q, turn, %" PRId64 ";\n", 2 * p->tiling->stage_channels);
-    say("mul.lo.u32 bytes, t, %" PRId64 ";\nselp.u32 bytes, bytes, %" PRId64 ", q;\n", row,
-        p->tiling->stage_channels * plane);
-    say("setp.eq.u32 p, word, 0;\nselp.u32 bytes, 0, bytes, p;\n");
-    say("mul.lo.u32 rest, rest, %" PRId64 ";\nselp.u32 rest, rest, 0, q;\n", row);
-    say("mad.lo.u32 rest, body, %" PRId64 ", rest;\n", plane);
-    say("add.u32 t, first, head;\n");
+    say("mul.lo.u32 bytes, seen, %" PRId64 ";\nselp.u32 bytes, bytes, %" PRId64 ", q;\n", row,
+        csrconv_jit_copies_of(p->shape, p->tiling, 0).words * WORD);
+    say("setp.eq.u32 p, end, 0;\nselp.u32 bytes, 0, bytes, p;\n");
+    say("mul.lo.u32 skipped, above, %" PRId64 ";\nselp.u32 skipped, skipped, 0, q;\n"
+        "mad.lo.u32 skipped, channel, %" PRId64 ", skipped;\n",
+        row, plane);
+    say("add.u32 t, first, copied;\n");
     print_image_source(p, "t");
     print_image_shift(p);
-    say("mad.lo.u32 to, head, %" PRId64 ", v;\nadd.u32 to, to, rest;\n",
+    say("mad.lo.u32 to, copied, %" PRId64 ", v;\nadd.u32 to, to, skipped;\n",
         p->tiling->slot_pitch * WORD);
-    say("cvt.u64.u32 add, rest;\nadd.s64 from, from, add;\n");
+    say("cvt.u64.u32 add, skipped;\nadd.s64 from, from, add;\n");
 }
 
 /* The table of copies in the first stage, at the number of each. */
@@ -252,18 +260,17 @@ static void print_fewer_channels(const struct printer *p, int64_t channels)
 static bool print_bytes(const struct printer *p, int64_t stage)
 {
     const struct csrconv_jit_copies c = csrconv_jit_copies_of(p->shape, p->tiling, stage);
-    const int64_t arrivals = csrconv_jit_copies_of(p->shape, p->tiling, 0).count;
-    const int64_t channels = csrconv_jit_channels_of(p->shape, p->tiling, stage);
+    const struct csrconv_jit_copies usual = csrconv_jit_copies_of(p->shape, p->tiling, 0);
     if (p->tiling->trims) {
         say("ld.shared.u32 bytes, [t+%d];\n", ENTRY_BYTES);
-        if (channels < p->tiling->stage_channels)
-            print_fewer_channels(p, channels);
+        if (c.words < usual.words)
+            print_fewer_channels(p, csrconv_jit_channels_of(p->shape, p->tiling, stage));
         return true;
     }
     say("mov.u32 bytes, %" PRId64 ";\n", c.words * WORD);
-    if (c.count < arrivals)
+    if (c.count < usual.count)
         say("setp.lt.u32 p, turn, %" PRId64 ";\nselp.u32 bytes, bytes, 0, p;\n", c.count);
-    return c.count < arrivals;
+    return c.count < usual.count;
 }
 
 /* Begins the copies of a stage, each by the thread whose turn it is. */

@@ -91,7 +91,7 @@ void csrconv_jit_print_output(const struct printer *p)
         print_tile_output(p);
 }
 
-/* The input under the window's (pad_top, pad_left) in the first stage, but for the table's shift.
+/* The input under the window's (pad_top, pad_left) in the first stage, but for the image's shift.
  */
 void csrconv_jit_print_place(const struct printer *p)
 {

@@ -3,13 +3,15 @@
  *
  * A thread computes one output of the `filters` filters of a panel, the sums in registers; the code
  * of a panel is made for its weights. A block's outputs are either consecutive ones, through rows
- * and images, under which whole planes are staged, or a tile of one image. Channels come in stages,
- * a few at a time, as they lie in the caller's planes: borders are not staged, threads mask them.
+ * and images, or a tile of one image. Channels come in stages, a few at a time, as they lie in the
+ * caller's planes: borders are not staged, threads mask them. Under consecutive outputs there is
+ * room for whole planes, of which a tiling that trims fills in no more than the block sees.
  *
  * Stages are copied 16 bytes at a time, which needs both addresses at the same place within their
  * 16 bytes. So distances in shared memory are those in the input modulo 4 words, and the address of
  * an image says by how many words, up to 3, all of it is shifted. A copy takes all 16 bytes at its
- * ends, so copies are far enough apart not to meet there.
+ * ends. Copies are far enough apart not to meet there, but for those of neighbouring channels that
+ * are trimmed: within an image these bring the same floats to the same place.
  *
  * Few outputs and many channels leave most of the registers without sums. Then the blocks of a
  * cluster share a panel's work by channels: each walks a chunk of the stages, and at the end each
@@ -32,11 +34,11 @@ struct csrconv_jit_tiling {
     int64_t threads;   /* of a block: whole warps */
     int64_t residents; /* blocks that a multiprocessor holds at once */
     bool is_flat;      /* consecutive outputs; else a tile of rows x columns */
+    bool trims;        /* stages of a block's first and last image only rows that it sees */
     int64_t span;      /* outputs that a block computes, at most one for each thread */
     int64_t rows, columns;
-    int64_t row_tiles, column_tiles; /* of an image; 1 where outputs are consecutive */
-    int64_t slots;                   /* images that a block stages */
-    int64_t trims; /* 1: of the first and last of these only rows that are seen; else 0 */
+    int64_t row_tiles, column_tiles;              /* of an image; 1 where outputs are consecutive */
+    int64_t slots;                                /* images that a block stages */
     int64_t stage_rows, stage_columns;            /* of the input */
     int64_t row_pitch, channel_pitch, slot_pitch; /* words in shared memory from one to the next */
     int64_t stage_channels, stages, ring;         /* channels of a stage, stages, stages held */
@@ -59,7 +61,7 @@ struct csrconv_jit_tiling {
  */
 struct csrconv_jit_copies {
     int64_t count;
-    int64_t words; /* of a copy; of each image between, where a tiling trims */
+    int64_t words; /* of a copy; where a tiling trims, of each image between */
 };
 
 struct csrconv_jit_copies csrconv_jit_copies_of(const struct csrconv_shape *shape,
@@ -73,7 +75,7 @@ static inline int64_t csrconv_jit_shift(const struct csrconv_shape *shape,
     return stage % 4 * (tiling->stage_channels % 4) * (shape->plane % 4) % 4;
 }
 
-/* Whether a stage's channels of an image are one copy. */
+/* Whether a stage's channels of an image lie one behind the other, as in the input. */
 static inline bool csrconv_jit_stages_planes(const struct csrconv_shape *shape,
                                              const struct csrconv_jit_tiling *tiling)
 {

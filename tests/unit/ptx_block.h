@@ -7,6 +7,7 @@
 
 enum {
     MOST_BARRIERS = 16,
+    PTX_MOST_WARPS = 32,
     PTX_BASE = 1024,      /* where shared memory begins: not at 0, as on a GPU */
     PTX_WINDOW = 1 << 24, /* and that of a cluster's block: so much further on for each rank */
     PTX_MOST_CLUSTER = 8
@@ -44,6 +45,8 @@ struct barrier {
 struct block {
     const struct ptx_program *program;
     const struct ptx_launch *launch;
+    struct ptx_traffic *traffic;
+    int64_t begun[PTX_MOST_WARPS]; /* copies in bulk, by each warp */
     struct cluster *cluster;
     int64_t number, panel, rank; /* its place in the grid, the last also in its cluster */
     struct thread *threads;
@@ -66,6 +69,8 @@ char *ptx_shared_at(const struct block *b, uint64_t address, int64_t bytes);
 
 /* Of the input, bytes of one image, or of several if they follow one another. */
 const void *ptx_input_at(const struct block *b, uint64_t address, int64_t bytes);
+
+void ptx_add_fetch(struct ptx_traffic *traffic, int64_t function, int64_t line);
 
 /* One float of a tensor. */
 float *ptx_float_at(const struct ptx_memory *memory, uint64_t address);

@@ -116,7 +116,7 @@ INSTRUCTION(fetch_code)
 {
     const uint64_t at = IN(0), begin = (uint64_t)(t->function + 1) << 32;
     assert_true(at >= begin && at - begin < 1U << 31 && at % 128 == 0);
-    ++*b->launch->lines_fetched;
+    ptx_add_fetch(b->traffic, t->function, (int64_t)(at - begin) / 128);
 }
 
 /* Where functions of no return come back to. */

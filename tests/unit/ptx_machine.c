@@ -46,6 +46,7 @@ static void begin_block(struct block *b, int64_t number, int64_t panel)
     memset(b->shared, 0xff, (size_t)b->launch->shared_bytes);
     b->barrier_count = 0;
     b->waiting = b->done = 0;
+    memset(b->begun, 0, sizeof b->begun);
     b->number = number;
     b->panel = panel;
     for (int64_t i = 0; i < b->launch->threads; i++) {
@@ -55,6 +56,14 @@ static void begin_block(struct block *b, int64_t number, int64_t panel)
             .next = b->program->entry, .id = i, .value = t->value, .is_set = t->is_set
         };
     }
+}
+
+static void end_block(struct block *b)
+{
+    assert_int_equal(b->copy_count, 0);
+    for (int i = 0; i < PTX_MOST_WARPS; i++)
+        if (b->begun[i] > b->traffic->most_copies)
+            b->traffic->most_copies = b->begun[i];
 }
 
 /* The block that comes first is another one each turn. */
@@ -68,7 +77,7 @@ static void run_cluster(struct cluster *cluster, const struct ptx_launch *launch
             run_turn(&cluster->blocks[(i + turns) % launch->chunks]);
     }
     for (int64_t i = 0; i < launch->chunks; i++)
-        assert_int_equal(cluster->blocks[i].copy_count, 0);
+        end_block(&cluster->blocks[i]);
 }
 
 static void make_block(struct block *b)
@@ -94,13 +103,15 @@ static void free_block(struct block *b)
     free(b->threads);
 }
 
-void ptx_run(const struct ptx_program *program, const struct ptx_launch *launch)
+void ptx_run(const struct ptx_program *program, const struct ptx_launch *launch,
+             struct ptx_traffic *traffic)
 {
     struct cluster cluster = { .arrived = 0 };
     assert_true(launch->chunks >= 1 && launch->chunks <= PTX_MOST_CLUSTER);
     for (int64_t i = 0; i < launch->chunks; i++) {
-        cluster.blocks[i] =
-            (struct block){ .program = program, .launch = launch, .cluster = &cluster, .rank = i };
+        cluster.blocks[i] = (struct block){
+            .program = program, .launch = launch, .traffic = traffic, .cluster = &cluster, .rank = i
+        };
         make_block(&cluster.blocks[i]);
     }
     for (int64_t number = 0; number < launch->panels * launch->blocks; number++) {

@@ -78,8 +78,25 @@ void ptx_arrive(struct barrier *barrier)
     settle(barrier);
 }
 
+void ptx_add_fetch(struct ptx_traffic *traffic, int64_t function, int64_t line)
+{
+    traffic->fetches =
+        realloc(traffic->fetches, (size_t)(traffic->fetch_count + 1) * sizeof *traffic->fetches);
+    traffic->fetches[traffic->fetch_count++] = (struct ptx_fetch){ function, line };
+}
+
+/* Two copies may have bytes in common if these come from the same place. */
+static void check_common(const struct copy *a, const struct copy *b)
+{
+    if (a->from && b->from && a->to < b->to + b->bytes && b->to < a->to + a->bytes)
+        assert_true((const char *)a->from - (const char *)b->from == a->to - b->to);
+}
+
 void ptx_begin_copy(struct block *b, const struct copy *copy)
 {
+    for (int64_t i = 0; i < b->copy_count; i++)
+        check_common(&b->copies[i], copy);
+    b->traffic->copied_bytes += copy->from ? copy->bytes : 0;
     if (copy->bytes)
         memset(ptx_shared_at(b, (uint64_t)copy->to, copy->bytes), 0xff, (size_t)copy->bytes);
     b->copies = realloc(b->copies, (size_t)(b->copy_count + 1) * sizeof *b->copies);

@@ -45,6 +45,7 @@ INSTRUCTION(copy_bulk)
     const uint64_t from = IN(1);
     assert_true(t->may_go_on);
     assert_true(bytes > 0 && bytes % 16 == 0 && from % 16 == 0 && LOW(0) % 16 == 0);
+    b->begun[t->id / 32]++;
     ptx_begin_copy(b, &(struct copy){ .from = ptx_input_at(b, from, bytes),
                                       .to = (int64_t)LOW(0),
                                       .bytes = bytes,

@@ -59,6 +59,7 @@ static void images_come_back(void **state)
     assert_int_equal(image->code[CODE - 1], 'a');
     assert_int_equal(image->tiling.threads, kept->tiling.threads);
     assert_int_equal(image->tiling.is_flat, kept->tiling.is_flat);
+    assert_int_equal(image->tiling.trims, kept->tiling.trims);
     assert_int_equal(image->tiling.shared_bytes, kept->tiling.shared_bytes);
     assert_int_equal(csrconv_jit_contents(image, again), kept->size);
     assert_memory_equal(again, kept->bytes, kept->size);
@@ -172,6 +173,10 @@ static void contradictions_are_refused(void **state)
     csrconv_jit_tiling_each(&problem, &gpu, sort_in, &tilings);
     contradict(&problem, &tilings.flat);
     contradict(&problem, &tilings.tile);
+    /* Of one image, nothing is trimmed. */
+    tilings.flat.trims = tilings.tile.trims = true;
+    assert_int_equal(keep_and_take(&problem, &tilings.flat), CSRCONV_BAD_BLOB);
+    assert_int_equal(keep_and_take(&problem, &tilings.tile), CSRCONV_BAD_BLOB);
     csrconv_weights_destroy(&weights);
 }
 

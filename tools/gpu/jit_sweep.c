@@ -6,8 +6,8 @@
  *
  * Of each problem COUNT ways to cut it, among those that have the values that the knobs before it
  * ask for, as sweep.h tells. Knobs: threads, residents, flat, trims, filters, stage_channels, ring,
- * chunks; 0 asks for nothing, which is -1 for flat and trims. unit_parts and step are set, not
- * asked for. no_eviction=1 and natural_rows=1 do without these choices.
+ * chunks; 0 asks for nothing, which is -1 for flat and trims; ring is 1 or 2. unit_parts and step
+ * are set, not asked for. no_eviction=1 and natural_rows=1 do without these choices.
  */
 #include "complain.h"
 #include "cuda_jit.h"
