@@ -10,7 +10,7 @@
 enum { MOST_PARTS = 1 + CSRCONV_MOST_CHUNKS * (CSRCONV_MOST_CHUNKS - 1) / 2 };
 
 /* Clocks of one multiprocessor; docs/performance-notes-gpu.md has what they are fitted to. */
-static const double launch_clocks = 2400; /* launch, place in the grid, end of the kernel */
+static const double launch_clocks = 1800; /* launch, place in the grid, end of the kernel */
 static const double copy_clocks = 1200;   /* the first list and input are there */
 static const double staged_clocks = 4;    /* for 32 words of the patch */
 static const double listed_clocks = 8;    /* for 32 quads of the list */
