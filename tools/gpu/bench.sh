@@ -1,15 +1,21 @@
 #!/usr/bin/env bash
-# Measures every algorithm and peer on the GPU, hot and cold. The phases can be run one by one.
+# Measures on the GPU what data/results has of one. The phases can be run one by one.
 #
 #   tools/gpu/bench.sh BUILD FOLDER [DATA] [PHASE ...]
 #
-#   alexnet googlenet resnet50     the published pruned layers, at the published batch and at batch 1:
-#                                  FOLDER/layers-NETWORK.csv, layers-NETWORK-batch1.csv
-#   networks                       the same layers of each network as one graph, at batch 1, 2, 4 and
-#                                  8, with measured choices: FOLDER/graph-NETWORK.csv
-#   wide-1 wide-32                 tools/scripts/wide_set.py at that batch, with the patterns in
-#                                  DATA: FOLDER/wide-batchN.csv
-#   report                         csrconv reproduce: FOLDER/report/
+#   NETWORK        alexnet, googlenet or resnet50: the published pruned layers at the published batch,
+#                  hot, and at batch 1, hot and cold: FOLDER/layers-NETWORK.csv and
+#                  layers-NETWORK-batch1.csv
+#   NETWORK-N      the same at batch N, hot: FOLDER/layers-NETWORK-batchN.csv
+#   graphs         the layers of each network as one graph, at batch 1: FOLDER/graph-NETWORK.csv
+#   map            tools/scripts/winner_map.py: FOLDER/winner-map.csv and .svg
+#   wide-N         tools/scripts/wide_set.py at batch N, with the patterns in DATA:
+#                  FOLDER/wide-batchN.csv
+#   choice-N       tools/scripts/choice.py at batch N: FOLDER/choice-batchN.csv
+#   report         csrconv reproduce, every algorithm: FOLDER/report/
+#
+# The scripts keep each step that they measured, and go on where they were; LIMIT=S in the environment
+# has each begin nothing more after S seconds.
 source "$(dirname "$0")/common.sh"
 [ $# -ge 2 ] || fail 2 "usage: tools/gpu/bench.sh BUILD FOLDER [DATA] [PHASE ...]"
 program=$(find_program "$1")
@@ -20,56 +26,63 @@ if [ $# -gt 0 ] && [ -d "$1" ]; then
     data=$1
     shift
 fi
+network='(alexnet|googlenet|resnet50)'
 phases=("$@")
-[ $# -gt 0 ] || phases=(alexnet googlenet resnet50 networks wide-1 wide-32 report)
-check_phases 'alexnet|googlenet|resnet50|networks|wide-[0-9]+|report' "${phases[@]}"
+[ $# -gt 0 ] ||
+    phases=({alexnet,googlenet,resnet50}{,-2,-4,-8} graphs map wide-1 wide-32 choice-1 report)
+check_phases "$network(-[0-9]+)?|graphs|map|(wide|choice)-[0-9]+|report" "${phases[@]}"
 need_gpu "$program"
 mkdir -p "$folder"
+own=cuda_jit,cuda_split,cuda_tiled
+peers=cublas,cublas_tf32,cusparse,cudnn,cudnn_tf32,cudnn_fp16
 
-# layers NETWORK SUFFIX ARGUMENT ...
-layers() {
-    local name=$1$2 network=$root/data/networks/$1.csv code=0
+# bench NAME NETWORK ARGUMENT ...: to FOLDER/NAME.csv; shows the sums.
+bench() {
+    local name=$1 network=$root/data/networks/$2.csv code=0
     shift 2
-    "$program" bench --device cuda --network "$network" --cold --explain "$@" \
-        --csv "$folder/layers-$name.csv" >"$folder/layers-$name.txt" || code=$?
-    tail -n 20 "$folder/layers-$name.txt"
+    "$program" bench --device cuda --network "$network" --algo "$own,$peers" "$@" \
+        --csv "$folder/$name.csv" >"$folder/$name.txt" || code=$?
+    tail -n 15 "$folder/$name.txt"
     return "$code"
 }
 
-networks() {
-    local name
-    for name in alexnet googlenet resnet50; do
-        "$program" bench --device cuda --network "$root/data/networks/$name.csv" --graph --tune \
-            --cold --explain --batch 1,2,4,8 --csv "$folder/graph-$name.csv" \
-            --save-choices "$folder/choices-$name.txt" >"$folder/graph-$name.txt" || return
-        tail -n 20 "$folder/graph-$name.txt"
-    done
-}
-
-wide() {
-    local code=0
-    python3 "$root/tools/scripts/wide_set.py" "$program" ${data:+"$data"} --device cuda --batch "$1" \
-        --min-time 0 --csv "$folder/wide-batch$1.csv" || code=$?
-    [ "$code" = 77 ] || return "$code" # skipped, and said so
+# script NAME ARGUMENT ...: one of tools/scripts; skipped, and said so, where it lacks its data.
+script() {
+    local name=$1 code=0
+    shift
+    python3 "$root/tools/scripts/$name.py" "$program" "$@" --device cuda --min-time 0 --resume \
+        ${LIMIT:+--seconds "$LIMIT"} || code=$?
+    [ "$code" = 77 ] || return "$code"
 }
 
 report() {
-    local network networks=
-    for network in alexnet googlenet resnet50; do
-        networks+=${networks:+,}$root/data/networks/$network.csv
-    done
-    "$program" reproduce --device cuda --network "$networks" --min-time 0 --out "$folder/report"
+    local networks=$root/data/networks
+    "$program" reproduce --device cuda --min-time 0 --out "$folder/report" \
+        --network "$networks/alexnet.csv,$networks/googlenet.csv,$networks/resnet50.csv"
 }
 
 for phase in "${phases[@]}"; do
+    batch=${phase##*-}
     case $phase in
     alexnet | googlenet | resnet50)
-        step "$phase" layers "$phase" ''
-        step "$phase at batch 1" layers "$phase" -batch1 --batch 1
+        step "$phase" bench "layers-$phase" "$phase"
+        step "$phase at batch 1" bench "layers-$phase-batch1" "$phase" --batch 1 --cold
         ;;
-    networks) step networks networks ;;
-    wide-*) step "$phase" wide "${phase#wide-}" ;;
+    graphs)
+        for name in alexnet googlenet resnet50; do
+            step "$name as a graph" bench "graph-$name" "$name" --batch 1 --cold --graph
+        done
+        ;;
+    map) step map script winner_map "$folder" ;;
+    wide-*)
+        step "$phase" script wide_set ${data:+"$data"} --batch "$batch" \
+            --csv "$folder/wide-batch$batch.csv"
+        ;;
+    choice-*)
+        step "$phase" script choice --batch "$batch" --csv "$folder/choice-batch$batch.csv"
+        ;;
     report) step report report ;;
+    *) step "$phase" bench "layers-${phase%-*}-batch$batch" "${phase%-*}" --batch "$batch" ;;
     esac
 done
 conclude
