@@ -105,14 +105,17 @@ void check_fetched(const struct csrconv_jit_tiling *tiling, int64_t blocks, cons
 {
     const int64_t rounds = blocks / CSRCONV_JIT_FETCHING_BLOCKS;
     int64_t at = 0;
-    qsort(traffic->fetches, (size_t)traffic->fetch_count, sizeof *traffic->fetches,
-          compare_fetches);
+    if (traffic->fetch_count)
+        qsort(traffic->fetches, (size_t)traffic->fetch_count, sizeof *traffic->fetches,
+              compare_fetches);
     if (blocks < tiling->blocks) /* too few for all of the code */
         return;
     for (int64_t part = 0; part < parts; part++)
         for (int64_t line = 0; line < lines[part]; line++) {
-            const int64_t same = count_same(&traffic->fetches[at], traffic->fetch_count - at);
+            int64_t same;
+            assert_true(at < traffic->fetch_count);
             assert_int_equal(traffic->fetches[at].line, line);
+            same = count_same(&traffic->fetches[at], traffic->fetch_count - at);
             assert_in_range(same, blocks <= CSRCONV_JIT_FETCHING_BLOCKS ? 1 : rounds, rounds + 1);
             at += same;
         }
