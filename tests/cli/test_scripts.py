@@ -8,9 +8,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import support  # noqa: E402
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "tools" / "scripts"
-HEADER = b"name,batch,sparsity,algorithm,math,chosen,peer_version,median_us\n"
-ROW = b"map:a layer,8,0.9,cuda_jit,fp32,yes,,12.5\n"
-PEER = b"map:a layer,8,0.9,cudnn_tf32,tf32,no,9,25\n"
+HEADER = b"name,batch,sparsity,algorithm,device,machine,math,chosen,peer_version,median_us\n"
+ROW = b"map:a layer,8,0.9,cuda_jit,cuda:0,a GPU,fp32,yes,,12.5\n"
+PEER = b"map:a layer,8,0.9,cudnn_tf32,cuda:0,a GPU,tf32,no,9,25\n"
 BROKEN = {
     b"": "no column algorithm",
     b"\xff\xfe": "invalid start byte",
@@ -80,19 +80,47 @@ class Scripts(support.Case):
             self.write("rows.csv", broken)
             self.refuse(what, "wide_set.py", support.CSRCONV, "data", "--csv", "rows.csv", "--resume")
 
-    def test_tables_of_another_batch_are_not_resumed(self):
+    def test_tables_of_other_layers_are_not_resumed(self):
         self.make_data()
         self.write("rows.csv", HEADER + ROW)
-        self.refuse("its rows are of batch", "wide_set.py", support.CSRCONV, "data", "--csv",
-                    "rows.csv", "--resume", "--batch", "7")
+        self.refuse("batch 8, sparsity 0.9, cuda_jit has another name than what is measured here",
+                    "wide_set.py", support.CSRCONV, "data", "--csv", "rows.csv", "--resume")
+        self.write("rows.csv", HEADER + ROW.replace(b"map:a layer", b"alexnet:conv5"))
+        self.refuse("has another batch than what is measured here", "wide_set.py", support.CSRCONV,
+                    "data", "--csv", "rows.csv", "--resume", "--batch", "7")
+
+    def choose(self, *arguments):
+        """On two small layers."""
+        return ("choice.py", support.CSRCONV, "--csv", "rows.csv", "--seed", "309", "--count", "2",
+                "--device", "cpu", "--min-time", "0.001", "--algo", "direct", *arguments)
+
+    def test_layers_are_resumed(self):
+        """The rows have the sparsities that so few weights can have."""
+        done = self.script(*self.choose("--count", "1"))
+        self.assertEqual((done.returncode, done.stdout.count("rows: 3")), (0, 1), done.stderr)
+        first = self.read("rows.csv")
+        for again in 1, 0:
+            done = self.script(*self.choose("--resume"))
+            self.assertEqual((done.returncode, done.stdout.count("rows: 3")), (0, again), done.stderr)
+        self.assertTrue(self.read("rows.csv").startswith(first))
+        self.assertEqual(len(self.read("rows.csv").splitlines()), 1 + 6)
+        self.assertEqual(self.files(), ["rows.csv"])
+
+    def test_refused_layers_have_no_rows(self):
+        """The words by which bench_rows.py tells them from a device that is not there."""
+        self.write("rows.csv", b"")
+        done = self.script(*self.choose("--batch", "1000000000"))
+        self.assertEqual((done.returncode, done.stdout.count("rows: 0")), (1, 2), done.stderr)
+        self.assertEqual(done.stderr.count("csrconv: bench: nothing ran for 3 of the points"), 2)
+        self.assertIn("there are no results", done.stderr)
+        self.assertEqual(self.read("rows.csv"), b"")
 
     def test_tables_of_other_columns_are_kept(self):
         """They are found out when the first new rows come: the old ones must still be there."""
-        self.make_data()
-        self.write("rows.csv", HEADER + ROW.replace(b",8,", b",1,"))
-        self.refuse("its columns are not those", "wide_set.py", support.CSRCONV, "data", "--csv",
-                    "rows.csv", "--resume", "--device", "cpu", "--min-time", "0.001", "--algo",
-                    "openblas" if self.has_algorithm("openblas") else "direct")
+        self.script(*self.choose("--count", "1"))
+        lines = self.read("rows.csv").splitlines()
+        self.write("rows.csv", b"\n".join(line.rpartition(b",")[0] for line in lines))
+        self.refuse("its columns are not those", *self.choose("--resume"))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ import sys
 import tempfile
 
 
-WRONG, BAD = 1, 2  # exit codes of bench
+WRONG, BAD, REFUSED = 1, 2, 3  # exit codes of bench
+IDLE = "nothing ran for"  # REFUSED with these words is of a layer; without, of the device
 
 
 def add_arguments(parser, batch=1):
@@ -33,26 +34,31 @@ def algorithms(csrconv, kinds=("own", "peer")):
     return ",".join(name for name in names if name != "direct" or not own)
 
 
-def bench(options, *arguments, svg=None):
-    """The rows of one run. Wrong results, which have no rows, make the script's exit code 1 in the
-    end; any other failure ends it."""
+def bench(options, *arguments, svg=None, batch=None, algo=None):
+    """The rows of one run, by the options but for what is given. Wrong results, which have no rows,
+    make the script's exit code 1 in the end; layers that all refuse have none either; any other
+    failure ends it."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "rows.csv"
-        command = [options.csrconv, "bench", "--device", options.device, "--batch", options.batch,
+        command = [options.csrconv, "bench", "--device", options.device,
+                   "--batch", options.batch if batch is None else batch,
                    "--threads", options.threads, "--min-time", options.min_time,
-                   "--algo", options.algo or algorithms(options.csrconv),
+                   "--algo", algo or options.algo or algorithms(options.csrconv),
                    "--csv", path, *arguments]
         if svg:
             command += ["--svg", svg]
         done = subprocess.run([str(item) for item in command], stdout=subprocess.DEVNULL,
-                              check=False)
+                              stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+        sys.stderr.write(done.stderr)
         options.is_wrong |= done.returncode == WRONG
-        if done.returncode not in (0, WRONG):
+        is_idle = done.returncode == REFUSED and IDLE in done.stderr
+        if done.returncode not in (0, WRONG) and not is_idle:
             sys.exit(f"{sys.argv[0]}: exit code {done.returncode} of {' '.join(map(str, command))}")
         return read(path)
 
 
-COLUMNS = {"name", "batch", "sparsity", "algorithm", "math", "peer_version", "chosen", "median_us"}
+COLUMNS = {"name", "batch", "sparsity", "algorithm", "math", "peer_version", "chosen", "median_us",
+           "device", "machine"}
 
 
 def fail(path, what):

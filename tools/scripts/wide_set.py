@@ -2,15 +2,15 @@
 """Measures csrconv on a wide set of layers, beyond the published ones: where is it slower than dense?
 
 usage: wide_set.py CSRCONV DATA --csv OUT.csv [--device D] [--batch N] [--threads T] [--min-time S]
-                  [--resume]
+                  [--algo A,..] [--resume] [--seconds S]
 
 DATA is a folder with
   dlmc_resnet50/manifest.csv                 patterns of pruned ResNet-50 layers, with their geometry
   pruned_weights/mobilenet_v1_90/*.npy       pruned pointwise layers of MobileNetV1, with values
   networks/layers.csv                        their geometry
 Without it nothing is measured, and the exit code is 77. To them come ten shapes with strides,
-dilation and groups, at 90 % zeros. All rows go into one CSV; then the layers are listed on which the
-automatic choice is slower than the faster dense peer.
+dilation and groups, at 90 % zeros. All rows go into one CSV, after each layer (bench_steps.py); then the
+layers are listed on which the automatic choice is slower than the faster dense peer.
 """
 import argparse
 import csv
@@ -18,6 +18,7 @@ import pathlib
 import sys
 
 import bench_rows
+import bench_steps
 
 # Of oneDNN's own list of shapes for its tests.
 SHAPES = (
@@ -35,7 +36,7 @@ SHAPES = (
 
 
 def dlmc(data):
-    """(arguments of bench) of each pattern; columns are (r, s, c)."""
+    """(problem, where its weights are) of each pattern; columns are (r, s, c)."""
     folder = data / "dlmc_resnet50"
     with open(folder / "manifest.csv", newline="") as file:
         for row in csv.DictReader(file):
@@ -44,7 +45,7 @@ def dlmc(data):
                        f'oh{row["out_hw"]}ow{row["out_hw"]}kh{row["kh"]}kw{row["kw"]}'
                        f'sh{row["stride"]}sw{row["stride"]}ph{row["pad"]}pw{row["pad"]}'
                        f'n"dlmc:{name}"')
-            yield "--weights", folder / row["file"], "--order", "rsc", problem
+            yield problem, ("--weights", folder / row["file"], "--order", "rsc")
 
 
 def mobilenet(data):
@@ -53,14 +54,17 @@ def mobilenet(data):
     for row in rows:
         weights = data / "pruned_weights" / "mobilenet_v1_90" / f'{row["layer"]}.npy'
         if weights.exists():
-            yield ("--weights", weights,
-                   f'ic{row["C"]}ih{row["H"]}iw{row["W"]}oc{row["M"]}kh1kw1ph0pw0'
-                   f'n"mobilenet_v1:{row["layer"]}"')
+            yield (f'ic{row["C"]}ih{row["H"]}iw{row["W"]}oc{row["M"]}kh1kw1ph0pw0'
+                   f'n"mobilenet_v1:{row["layer"]}"', ("--weights", weights))
 
 
-def shapes(_):
-    for shape in SHAPES:
-        yield "--sparsity", "0.9", shape
+def steps(options):
+    algorithms = options.algo or bench_rows.algorithms(options.csrconv)
+    for source in (dlmc, mobilenet):
+        for problem, weights in source(options.data):
+            yield bench_steps.Step(problem, options.batch, algorithms, weights=weights)
+    for problem in SHAPES:
+        yield bench_steps.Step(problem, options.batch, algorithms, sparsities=[0.9])
 
 
 def slower(rows):
@@ -87,28 +91,16 @@ def slower(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     bench_rows.add_arguments(parser)
+    bench_steps.add_arguments(parser)
     parser.add_argument("data", type=pathlib.Path, nargs="?", help="the folder with the data")
     parser.add_argument("--csv", required=True, help="where all rows go, after each layer")
-    parser.add_argument("--resume", action="store_true", help="leave out the layers that are there")
     options = parser.parse_args()
     if not options.data or not (options.data / "dlmc_resnet50" / "manifest.csv").is_file():
         print(f"skipped: no data in {options.data}")
         return 77
     if not pathlib.Path(options.csv).resolve().parent.is_dir():
         parser.error(f"{options.csv}: no such folder")
-    rows = bench_rows.read(options.csv) if options.resume else []
-    others = {row["batch"] for row in rows} - {str(options.batch)}
-    if others:
-        bench_rows.fail(options.csv, f"its rows are of batch {min(others)}, not {options.batch}")
-    done = {row["name"] for row in rows}
-    for source in (dlmc, mobilenet, shapes):
-        for arguments in source(options.data):
-            if arguments[-1].split('"')[1] not in done:
-                rows += bench_rows.bench(options, *arguments)
-                if rows:
-                    bench_rows.write(options.csv, rows)
-                print(arguments[-1], flush=True)
-    lines, compared = slower(rows)
+    lines, compared = slower(bench_steps.measure(options, options.csv, list(steps(options))))
     print(f"\nslower than the faster dense peer on {len(lines)} of {compared} layers:",
           *lines, sep="\n  ")
     return int(options.is_wrong)

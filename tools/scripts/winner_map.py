@@ -2,10 +2,12 @@
 """Which algorithm is the fastest where: four layers over sparsity and batch, on a GPU.
 
 usage: winner_map.py CSRCONV FOLDER [--device cuda] [--sparsity P,..] [--batches N,..] [--layers K,..]
-                     [--min-time S] [--algo A,..] [--peers P,..]
+                     [--min-time S] [--algo A,..] [--peers P,..] [--resume] [--seconds S] [--draw]
 
 Leaves in FOLDER winner-map.csv, the rows of csrconv bench, and winner-map.svg. Dense peers, to which
-zeros make no difference, are measured at the first sparsity alone. --draw draws the CSV in FOLDER again.
+zeros make no difference, are measured at the first sparsity alone. The CSV is written after each layer's
+peers and after its own algorithms (bench_steps.py), for all layers at one batch before the next; then
+what there is is drawn. --draw draws the CSV in FOLDER again.
 """
 import argparse
 import html
@@ -13,6 +15,7 @@ import pathlib
 import sys
 
 import bench_rows
+import bench_steps
 
 LAYERS = (
     'ic128ih28oc128oh28kh3ph1n"map:3x3, 28x28, 128 to 128"',
@@ -94,7 +97,7 @@ def draw_legend(y):
 
 
 def draw(rows):
-    names = list(dict.fromkeys(row["name"] for row in rows))
+    names = list(dict.fromkeys(row["name"] for row in rows if not row["peer_version"]))
     grids = [Grid(name, [row for row in rows if row["name"] == name]) for name in names]
     wide = max(len(grid.sparsities) for grid in grids) * CELL_WIDTH + LEFT
     high = max(len(grid.batches) for grid in grids) * CELL_HEIGHT + GAP
@@ -118,15 +121,12 @@ def layer_numbers(argument):
     return [int(number) for number in numbers]
 
 
-def measure(options, path):
-    layers = [LAYERS[i] for i in options.layers]
-    sparsities = options.sparsity.split(",")
-    options.batch = options.batches
-    rows = []
-    for algorithms, zeros in ((options.algo, sparsities), (options.peers, sparsities[:1])):
-        options.algo = algorithms
-        rows += bench_rows.bench(options, "--sparsity", ",".join(zeros), *layers)
-        bench_rows.write(path, rows)
+def steps(options):
+    """The peers before csrconv's own: a time that nothing is held against would be drawn as won."""
+    for batch in options.batches:
+        for i in options.layers:
+            yield bench_steps.Step(LAYERS[i], batch, options.peers, options.sparsity[:1])
+            yield bench_steps.Step(LAYERS[i], batch, options.algo, options.sparsity)
 
 
 def make_folder(folder):
@@ -139,9 +139,11 @@ def make_folder(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     bench_rows.add_arguments(parser)
+    bench_steps.add_arguments(parser)
     parser.add_argument("folder", type=pathlib.Path, help="where the files go; made if missing")
-    parser.add_argument("--sparsity", default="0.7,0.8,0.9,0.95,0.98")
-    parser.add_argument("--batches", default="1,8,64,256")
+    parser.add_argument("--sparsity", type=bench_steps.separated(float),
+                        default="0.7,0.8,0.9,0.95,0.98")
+    parser.add_argument("--batches", type=bench_steps.separated(int), default="1,8,64,256")
     parser.add_argument("--layers", type=layer_numbers, default="0,1,2,3",
                         help="numbers of them (%(default)s)")
     parser.add_argument("--peers", default="cudnn_tf32,cudnn_fp16")
@@ -151,12 +153,14 @@ def main():
     path = options.folder / "winner-map.csv"
     if not options.draw:
         make_folder(options.folder)
-        measure(options, path)
-    rows = bench_rows.read(path)
-    if not rows:
+    rows = (bench_rows.read(path) if options.draw
+            else bench_steps.measure(options, path, list(steps(options))))
+    drawn = [row for row in rows if not row["peer_version"]]
+    if options.draw and not drawn:
         bench_rows.fail(path, "there are no rows to draw")
-    with bench_rows.replacing(options.folder / "winner-map.svg") as file:
-        file.write(draw(rows))
+    if drawn:
+        with bench_rows.replacing(options.folder / "winner-map.svg") as file:
+            file.write(draw(rows))
     return int(options.is_wrong)
 
 

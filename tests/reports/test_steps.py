@@ -1,0 +1,178 @@
+"""The scripts that measure step by step, over a program that fails in the middle.
+
+usage: test_steps.py SCRIPTS_FOLDER
+"""
+import csv
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPTS = pathlib.Path(sys.argv.pop(1)).resolve()
+FAKE = pathlib.Path(__file__).parent / "fake_csrconv.py"
+CHOICE = ("choice.py", "--csv", "rows.csv", "--count", "4", "--sparsity", "0.8,0.9")
+MAP = ("winner_map.py", ".", "--algo", "own,other", "--peers", "dense", "--batches", "1,8",
+       "--layers", "0,2", "--sparsity", "0.8,0.9")
+WIDE = ("wide_set.py", "data", "--csv", "rows.csv")
+CALLS = {CHOICE: 4, MAP: 8, WIDE: 11}
+ROWS_OF_TWO_CALLS = {CHOICE: 8, MAP: 5, WIDE: 6}
+LEFT = "out of time: {} of {} steps are left, for --resume"
+MANIFEST = """file,in_ch,in_hw,out_ch,out_hw,kh,kw,stride,pad
+rn50/a.smtx,8,7,8,7,1,1,1,0
+"""
+
+
+class Steps(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "csrconv").write_text(f"#!{sys.executable} -IS\n" + FAKE.read_text())
+        (self.folder / "csrconv").chmod(0o755)
+        (self.folder / "data" / "dlmc_resnet50").mkdir(parents=True)
+        (self.folder / "data" / "networks").mkdir()
+        (self.folder / "data" / "dlmc_resnet50" / "manifest.csv").write_text(MANIFEST)
+        (self.folder / "data" / "networks" / "layers.csv").write_text("net,layer\n")
+
+    def run_script(self, script, *arguments, code=0, **told):
+        """What it prints, and the calls of bench that it made."""
+        calls = self.folder / "calls"
+        calls.unlink(missing_ok=True)
+        name, *others = script
+        done = subprocess.run([sys.executable, SCRIPTS / name, self.folder / "csrconv", *others,
+                               *arguments], cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False,
+                              env={**os.environ, **{f"FAKE_{key}": value
+                                                    for key, value in told.items()}})
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        self.assertEqual(list(self.folder.glob("*.tmp")), [])
+        return (done.stdout + done.stderr,
+                calls.read_text().splitlines() if calls.exists() else [])
+
+    def table(self, script):
+        return self.folder / ("winner-map.csv" if script == MAP else "rows.csv")
+
+    def rows(self, script):
+        with open(self.table(script), newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    def whole(self, script):
+        """The bytes of the CSV of a run that nothing disturbs; it leaves none."""
+        _, calls = self.run_script(script)
+        self.assertEqual(len(calls), CALLS[script])
+        whole = self.table(script).read_bytes()
+        self.table(script).unlink()
+        return whole
+
+    def test_rows_survive_a_failure_and_the_rest_is_resumed(self):
+        for script, count in CALLS.items():
+            whole = self.whole(script)
+            told, calls = self.run_script(script, code=1, FAILS="3")
+            self.assertIn("exit code 9 of ", told)
+            self.assertEqual(len(calls), 3)
+            cut = self.table(script).read_bytes()
+            self.assertTrue(whole.startswith(cut))
+            self.assertEqual(len(self.rows(script)), ROWS_OF_TWO_CALLS[script])
+            _, calls = self.run_script(script, "--resume")
+            self.assertEqual(len(calls), count - 2)
+            self.assertEqual(self.table(script).read_bytes(), whole)
+            self.assertEqual(self.run_script(script, "--resume")[1], [])
+            self.assertEqual(self.table(script).read_bytes(), whole)
+
+    def test_no_time(self):
+        for script, count in CALLS.items():
+            told, calls = self.run_script(script, "--seconds", "0")
+            self.assertIn(LEFT.format(count, count) + "\n", told)
+            self.assertEqual((calls, self.table(script).exists()), ([], False))
+            self.assertFalse((self.folder / "winner-map.svg").exists())
+
+    def test_time_for_one(self):
+        """What there is is judged or drawn; the step that was begun is whole."""
+        told, calls = self.run_script(CHOICE, "--seconds", "0.5", SLEEPS="0.6")
+        self.assertIn(LEFT.format(3, 4), told)
+        self.assertIn("on 2 of 2 points", told)
+        self.assertEqual((len(calls), len(self.rows(CHOICE))), (1, 4))
+        told, _ = self.run_script(CHOICE, "--resume")
+        self.assertNotIn("out of time", told)
+        self.assertIn("on 8 of 8 points", told)
+        told, calls = self.run_script(MAP, "--seconds", "0.5", SLEEPS="0.3")
+        self.assertIn(LEFT.format(6, 8), told)
+        self.assertIn(">2.00 / -</text>", (self.folder / "winner-map.svg").read_text())
+
+    def test_order_of_maps(self):
+        calls = self.run_script(MAP)[1]
+        asked = [call.split(" ") for call in calls]
+        self.assertEqual([(words[words.index("--batch") + 1], words[words.index("--algo") + 1],
+                           words[words.index("--sparsity") + 1]) for words in asked],
+                         2 * [("1", "dense", "0.8"), ("1", "own,other", "0.8,0.9")]
+                         + 2 * [("8", "dense", "0.8"), ("8", "own,other", "0.8,0.9")])
+        self.assertEqual(["28x28" in call for call in calls], 2 * [True, True, False, False])
+
+    def test_layers_without_rows_are_run_again(self):
+        whole = self.whole(CHOICE)
+        for code, told in ((0, {"REFUSES": "1.2"}), (1, {"WRONG": "1.2"})):
+            for arguments, count in ((), 4), (("--resume",), 1):
+                calls = self.run_script(CHOICE, *arguments, code=code, **told)[1]
+                self.assertEqual(len(calls), count)
+                self.assertEqual(len({row["name"] for row in self.rows(CHOICE)}), 3)
+            calls = self.run_script(CHOICE, "--resume")[1]
+            self.assertIn("random:1.2", calls[0])
+            self.assertEqual(len(calls), 1)
+            self.assertEqual(sorted(self.table(CHOICE).read_bytes()), sorted(whole))
+        self.table(CHOICE).unlink()
+        self.run_script(CHOICE, code=1, REFUSES="random")
+        self.assertFalse(self.table(CHOICE).exists())
+
+    def test_a_lost_device_is_no_refusal(self):
+        told, calls = self.run_script(WIDE, code=1, LOST="3")
+        self.assertIn("no NVIDIA driver", told)
+        self.assertEqual((len(calls), len({row["name"] for row in self.rows(WIDE)})), (3, 2))
+
+    def test_new_sparsities(self):
+        """All of the layer's are measured again, in the place of the old."""
+        self.run_script(CHOICE, "--sparsity", "0.9")
+        self.assertEqual(len(self.rows(CHOICE)), 4 * 2)
+        self.assertEqual(len(self.run_script(CHOICE, "--resume")[1]), 4)
+        self.assertEqual(len(self.rows(CHOICE)), 4 * 4)
+
+    def test_more_layers(self):
+        self.run_script(CHOICE)
+        self.assertEqual(len(self.run_script(CHOICE, "--resume", "--count", "5")[1]), 1)
+
+    def test_other_rows_are_not_resumed(self):
+        """The exit code is that of bad files, nothing runs, and the CSV stays."""
+        others = {CHOICE: {"name": ("--seed", "2"), "batch": ("--batch", "2"),
+                           "sparsity": ("--sparsity", "0.8"), "algorithm": ("--algo", "other")},
+                  MAP: {"name": ("--layers", "0"), "batch": ("--batches", "8"),
+                        "sparsity": ("--sparsity", "0.9,0.8"), "algorithm": ("--peers", "cudnn")},
+                  WIDE: {"batch": ("--batch", "2"), "algorithm": ("--algo", "own")}}
+        for script, columns in others.items():
+            self.run_script(script)
+            before = self.table(script).read_bytes()
+            for column, arguments in columns.items():
+                told, calls = self.run_script(script, "--resume", *arguments, code=2)
+                self.assertIn(f" has another {column} than what is measured here\n", told)
+                self.assertEqual((calls, self.table(script).read_bytes()), ([], before))
+
+    def test_another_device_is_not_resumed(self):
+        self.run_script(CHOICE, code=1, FAILS="3")
+        before = self.table(CHOICE).read_bytes()
+        told, calls = self.run_script(CHOICE, "--resume", code=2, DEVICE="cpu")
+        self.assertIn("would have rows of cpu of Example GPU beside those of cuda:0", told)
+        self.assertEqual((len(calls), self.table(CHOICE).read_bytes()), (1, before))
+
+    def test_all_algorithms(self):
+        self.run_script((*CHOICE, "--algo", "all"))
+        self.assertEqual(self.run_script((*CHOICE, "--algo", "all"), "--resume")[1], [])
+
+    def test_without_resume_all_is_measured_again(self):
+        self.run_script(CHOICE)
+        self.assertEqual(len(self.run_script(CHOICE)[1]), 4)
+        self.assertEqual(len(self.rows(CHOICE)), 4 * 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

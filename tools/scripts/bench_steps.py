@@ -1,0 +1,112 @@
+"""Measures many layers step by step, so that a run cut short leaves what it measured.
+
+A step is one run of csrconv bench: one layer at one batch. After each the CSV is written anew, whole. With
+--resume a step is done if the CSV has a row of it at each of its sparsities. One without rows is run
+again: either the layer was refused, which takes moments, or every result was wrong, which is then told
+again, or has been mended. One with rows at some of its sparsities is run again for all of them, and the
+new rows take the place of the old. An algorithm without a row beside others that have one may have
+refused the layer, so it is not missed; and the exit code tells of wrong results of this run alone.
+"""
+import math
+import sys
+import time
+import typing
+
+import bench_rows
+
+# A sparsity is met by whole weights: a layer of 64, fewer than any here has, meets it within 1 / 128.
+NEAR = 0.008
+
+
+def add_arguments(parser):
+    parser.add_argument("--resume", action="store_true",
+                        help="keep what is in the CSV, and measure the rest (begin anew)")
+    parser.add_argument("--seconds", type=float, default=math.inf,
+                        help="begin no step after so many; the exit code is 0 all the same (no limit)")
+
+
+def separated(kind):
+    """The type of an argument that is numbers with commas between them."""
+    def numbers(text):
+        return [kind(item) for item in text.split(",")]
+    return numbers
+
+
+class Step(typing.NamedTuple):
+    problem: str  # as benchdnn describes it, with a name
+    batch: int
+    algorithms: str
+    sparsities: list = []  # none: the weights have their own
+    weights: tuple = ()    # the arguments of bench that say where they are
+
+    @property
+    def name(self):
+        return self.problem.split('"')[1]
+
+    def arguments(self):
+        if not self.sparsities:
+            return *self.weights, self.problem
+        return "--sparsity", ",".join(map(str, self.sparsities)), self.problem
+
+    def runs(self, algorithm):
+        return self.algorithms == "all" or algorithm in self.algorithms.split(",")
+
+    def leaves(self, row):
+        """Whether the row is of this step, at whatever sparsity."""
+        return (row["name"] == self.name and int(row["batch"]) == self.batch
+                and self.runs(row["algorithm"]))
+
+    def asked(self, row):
+        """The sparsity for which the row's was made, or None."""
+        met = float(row["sparsity"])
+        nearest = min(self.sparsities, key=lambda sparsity: abs(sparsity - met), default=math.inf)
+        return nearest if abs(nearest - met) <= NEAR else None
+
+    def is_done(self, rows):
+        asked = {self.asked(row) for row in rows if self.leaves(row)}
+        return bool(asked) and asked.issuperset(self.sparsities)
+
+
+def refuse_others(path, rows, steps):
+    """Ends the script if a row is of none of the steps: it would be judged, or drawn, with theirs."""
+    known = {
+        "name": lambda step, row: step.name == row["name"],
+        "batch": lambda step, row: step.batch == int(row["batch"]),
+        "algorithm": lambda step, row: step.runs(row["algorithm"]),
+        "sparsity": lambda step, row: not step.sparsities or step.asked(row) is not None,
+    }
+    for row in rows:
+        of_row = steps
+        for column, is_same in known.items():
+            of_row = [step for step in of_row if is_same(step, row)]
+            if not of_row:
+                bench_rows.fail(path, f"its row of {row['name']}, batch {row['batch']}, sparsity "
+                                f"{row['sparsity']}, {row['algorithm']} has another {column} than "
+                                "what is measured here")
+
+
+def refuse_another_device(path, rows):
+    devices = sorted({f"{row['device']} of {row['machine']}" for row in rows})
+    if len(devices) > 1:
+        bench_rows.fail(path, f"would have rows of {devices[0]} beside those of {devices[1]}")
+
+
+def measure(options, path, steps):
+    """Runs the steps that are not done, in their order, while there is time. All rows, old and new."""
+    start = time.monotonic()
+    rows = bench_rows.read(path) if options.resume else []
+    refuse_others(path, rows, steps)
+    left = [step for step in steps if not step.is_done(rows)]
+    while left and time.monotonic() - start < options.seconds:
+        step = left.pop(0)
+        new = bench_rows.bench(options, *step.arguments(), batch=step.batch, algo=step.algorithms)
+        rows = [row for row in rows if not step.leaves(row)] + new
+        if rows:
+            refuse_another_device(path, rows)
+            bench_rows.write(path, rows)
+        print(f"{step.problem}, batch {step.batch}, rows: {len(new)}", flush=True)
+    if left:
+        print(f"out of time: {len(left)} of {len(steps)} steps are left, for --resume")
+    elif not rows:
+        sys.exit(f"{sys.argv[0]}: {path}: there are no results for it")
+    return rows
