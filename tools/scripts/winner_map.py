@@ -142,7 +142,7 @@ def main():
     bench_steps.add_arguments(parser)
     parser.add_argument("folder", type=pathlib.Path, help="where the files go; made if missing")
     parser.add_argument("--sparsity", type=bench_steps.separated(float),
-                        default="0.7,0.8,0.9,0.95,0.98")
+                        default="0.7,0.8,0.9,0.95,0.99")
     parser.add_argument("--batches", type=bench_steps.separated(int), default="1,8,64,256")
     parser.add_argument("--layers", type=layer_numbers, default="0,1,2,3",
                         help="numbers of them (%(default)s)")
