@@ -2,14 +2,7 @@
  * The code that cuda_jit makes, run on the CPU: panels of random layers are printed as PTX and
  * interpreted, and every output must come out once and right.
  */
-#include "exact_layer.h"
-#include "jit_traffic.h"
-
-#include "jit_ptx.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "jit_trial.h"
 
 enum { ROUNDS = 400, CLUSTER_ROUNDS = 25, TRIMMED_ROUNDS = 60, KEPT = 3, LARGE = 227 * 1024 };
 
@@ -23,164 +16,6 @@ static const struct csrconv_block_machine machines[] = {
 struct wanted {
     int64_t chunks, trims;
 };
-
-struct trial {
-    struct exact_layer layer;
-    struct csrconv_jit_tiling tiling;
-    int64_t images;
-    struct wanted wanted;
-    int64_t misplaced; /* floats that `in` lies off 16 bytes */
-    float *in_room, *residual;
-};
-
-/* The input again, ending where its memory ends, off 16 bytes as the trial says. */
-static const float *place_input(struct trial *t)
-{
-    const int64_t floats = t->layer.in_floats;
-    float *in;
-    t->in_room = test_malloc((size_t)(floats + 8) * sizeof(float));
-    in = t->in_room;
-    while ((uintptr_t)in % 16 != (uintptr_t)t->misplaced * sizeof(float))
-        in++;
-    memcpy(in, t->layer.in, (size_t)floats * sizeof(float));
-    return in;
-}
-
-/* What the code must have, counted. */
-struct counts {
-    int64_t fmas, loads, stores, barriers;
-    int64_t *lines; /* of each part's code */
-};
-
-static void print_part(const struct trial *t, const struct csrconv_jit_deal *deal, int64_t number,
-                       struct csrconv_jit_text *text, struct counts *counts)
-{
-    const int64_t chunks = t->tiling.chunks;
-    struct csrconv_jit_part part;
-    assert_ok(
-        csrconv_jit_part_make(&t->layer.problem, &t->tiling, deal, number, text->memory, &part));
-    csrconv_jit_ptx_part(&t->layer.problem, &t->tiling, &part, text);
-    assert_in_range(part.stages, t->tiling.stages / chunks, (t->tiling.stages - 1) / chunks + 1);
-    counts->fmas += part.load[part.loads].fma;
-    counts->loads += part.loads;
-    counts->barriers += part.stages + 1;
-    counts->lines[number] = csrconv_jit_code_lines(&part);
-    if (part.chunk == 0)
-        counts->stores += part.filters;
-    csrconv_jit_part_free(text->memory, &part);
-}
-
-/* The texts of all units, and of the entry. */
-static struct ptx_program *print_all(const struct trial *t, struct csrconv_memory *memory,
-                                     struct counts *counts)
-{
-    const struct csrconv_shape *shape = &t->layer.problem.shape;
-    const int64_t units = csrconv_jit_units(shape, &t->tiling);
-    struct csrconv_jit_text *texts = test_calloc((size_t)units + 1, sizeof *texts);
-    const char **characters = test_calloc((size_t)units + 1, sizeof *characters);
-    struct ptx_program *program;
-    struct csrconv_jit_deal deal;
-    assert_ok(csrconv_jit_deal_make(&t->layer.problem, &t->tiling, memory, &deal));
-    for (int64_t i = 0; i <= units; i++) {
-        texts[i].memory = memory;
-        if (i == units) {
-            csrconv_jit_ptx_entry(shape, &t->tiling, &texts[i]);
-        } else {
-            csrconv_jit_ptx_begin(&texts[i]);
-            for (int64_t part = i * t->tiling.unit_parts;
-                 part < csrconv_jit_unit_end(shape, &t->tiling, i); part++)
-                print_part(t, &deal, part, &texts[i], counts);
-        }
-        assert_ok(texts[i].status);
-        characters[i] = texts[i].characters;
-    }
-    program = ptx_parse(characters, units + 1);
-    for (int64_t i = 0; i <= units; i++)
-        csrconv_jit_text_free(&texts[i]);
-    csrconv_jit_deal_free(memory, &deal);
-    test_free(characters);
-    test_free(texts);
-    return program;
-}
-
-/* Sums that blocks of a cluster give one another one by one: as many as are loaded so. */
-static int64_t count_given(const struct ptx_program *program)
-{
-    return ptx_count(program, "st.async.shared::cluster.mbarrier::complete_tx::bytes.f32");
-}
-
-static void check_counts(const struct trial *t, const struct ptx_program *program,
-                         const struct counts *counts)
-{
-    const int64_t barriers = counts->barriers + 1; /* the entry's */
-    assert_int_equal(ptx_count(program, "fma.rn.f32"), counts->fmas);
-    assert_int_equal(ptx_count(program, "ld.shared.f32") - count_given(program), counts->loads);
-    assert_int_equal(ptx_count(program, "st.global"), counts->stores);
-    assert_true(t->tiling.step ? ptx_count(program, "bar.sync") >= barriers
-                               : ptx_count(program, "bar.sync") == barriers);
-}
-
-static void run_kernel(struct trial *t)
-{
-    const struct csrconv_shape *shape = &t->layer.problem.shape;
-    const csrconv_geometry *g = &shape->g;
-    struct csrconv_memory memory;
-    struct counts counts = { 0 };
-    struct ptx_program *program;
-    const int64_t parts = csrconv_jit_parts(shape, &t->tiling);
-    struct ptx_traffic traffic = { 0 };
-    const struct ptx_launch launch = {
-        .in = { (float *)(uintptr_t)place_input(t), t->images, shape->in_image,
-                g->in_batch_stride },
-        .out = { t->layer.out, t->images, shape->out_image, g->out_batch_stride },
-        .residual = { t->residual, t->images, shape->out_image, g->out_batch_stride },
-        .images = (uint32_t)t->images,
-        .blocks = csrconv_jit_blocks(shape, &t->tiling, t->images),
-        .panels = csrconv_jit_panels(shape, &t->tiling),
-        .chunks = t->tiling.chunks,
-        .threads = t->tiling.threads,
-        .shared_bytes = t->tiling.shared_bytes
-    };
-    assert_true(t->images <= csrconv_jit_launch_images(shape, &t->tiling));
-    assert_ok(csrconv_memory_init(&memory, NULL));
-    counts.lines = test_calloc((size_t)parts, sizeof *counts.lines);
-    program = print_all(t, &memory, &counts);
-    check_counts(t, program, &counts);
-    ptx_run(program, &launch, &traffic);
-    check_copied(shape, &t->tiling, t->images, &traffic);
-    check_fetched(&t->tiling, launch.blocks, counts.lines, parts, &traffic);
-    ptx_free(program);
-    free(traffic.fetches);
-    test_free(counts.lines);
-    test_free(t->in_room);
-}
-
-static float finished(const struct trial *t, int64_t filter, int64_t at)
-{
-    const csrconv_epilogue *e = &t->layer.problem.epilogue;
-    const float sum = t->layer.want[at] + (e->bias ? e->bias[filter] : 0.0F) +
-                      (e->residual ? t->residual[at] : 0.0F);
-    const float lo = e->activation == CSRCONV_ACTIVATION_RELU ? 0.0F : e->lo;
-    if (e->activation == CSRCONV_ACTIVATION_NONE)
-        return sum;
-    if (sum < lo)
-        return lo;
-    return e->activation == CSRCONV_ACTIVATION_CLAMP && sum > e->hi ? e->hi : sum;
-}
-
-static void check_outputs(const struct trial *t)
-{
-    const struct csrconv_shape *shape = &t->layer.problem.shape;
-    for (int64_t n = 0; n < shape->g.batch; n++)
-        for (int64_t i = 0; i < shape->out_image; i++) {
-            const int64_t at = n * shape->g.out_batch_stride + i;
-            if (n >= t->images)
-                assert_true(isnan(t->layer.out[at]));
-            else if (t->layer.out[at] != finished(t, i / shape->out_plane, at))
-                fail_msg("image %d, output %d: %g, not %g", (int)n, (int)i,
-                         (double)t->layer.out[at], (double)finished(t, i / shape->out_plane, at));
-        }
-}
 
 static void check_limits(const struct csrconv_block_machine *machine,
                          const struct csrconv_jit_tiling *t)
@@ -202,7 +37,7 @@ static void check_banks(const struct csrconv_shape *shape, const struct csrconv_
         assert_int_equal((t->slot_pitch - lanes) % 32, 0);
 }
 
-static void check_tiling(struct trial *t, const struct csrconv_block_machine *machine,
+static void check_tiling(struct jit_trial *t, const struct csrconv_block_machine *machine,
                          const struct csrconv_jit_tiling *tiling, struct random_state *random)
 {
     t->tiling = *tiling;
@@ -211,21 +46,20 @@ static void check_tiling(struct trial *t, const struct csrconv_block_machine *ma
     t->tiling.unit_parts = random_between(random, 1, tiling->unit_parts);
     t->tiling.step = random_below(random, 3) ? 0 : random_between(random, 1, 50);
     check_limits(machine, tiling);
-    exact_layer_clear(&t->layer);
-    run_kernel(t);
-    check_outputs(t);
+    jit_trial_run(t);
 }
 
 /* Some of the tilings, spread over all: the one that each visit replaces is drawn. */
 struct kept {
-    const struct trial *trial;
+    const struct jit_trial *trial;
+    struct wanted wanted;
     struct random_state *random;
     int64_t seen, found;
     struct csrconv_jit_tiling tilings[KEPT];
 };
 
 /* Instructions that the threads of a tiling run, about: the interpreter is slow. */
-static double work_of(const struct trial *t, const struct csrconv_jit_tiling *tiling)
+static double work_of(const struct jit_trial *t, const struct csrconv_jit_tiling *tiling)
 {
     const struct csrconv_shape *shape = &t->layer.problem.shape;
     const double panels = (double)(tiling->panels * shape->g.groups);
@@ -240,7 +74,7 @@ static void keep_some(void *context, const struct csrconv_jit_tiling *tiling)
 {
     const double most_work = 1e7;
     struct kept *kept = context;
-    const struct wanted *wanted = &kept->trial->wanted;
+    const struct wanted *wanted = &kept->wanted;
     int64_t at;
     kept->seen++;
     if (work_of(kept->trial, tiling) > most_work)
@@ -253,10 +87,10 @@ static void keep_some(void *context, const struct csrconv_jit_tiling *tiling)
     kept->found++;
 }
 
-static void check_tilings(struct trial *t, const struct csrconv_block_machine *machine,
-                          struct random_state *random, int64_t *checked)
+static void check_tilings(struct jit_trial *t, const struct csrconv_block_machine *machine,
+                          struct wanted wanted, struct random_state *random, int64_t *checked)
 {
-    struct kept kept = { .trial = t, .random = random };
+    struct kept kept = { .trial = t, .wanted = wanted, .random = random };
     struct csrconv_jit_tiling best;
     const csrconv_status status = csrconv_jit_tiling_choose(&t->layer.problem, machine, &best);
     csrconv_jit_tiling_each(&t->layer.problem, machine, keep_some, &kept);
@@ -268,7 +102,7 @@ static void check_tilings(struct trial *t, const struct csrconv_block_machine *m
 }
 
 /* A bias, a residual, an activation: each in some of the trials. */
-static void draw_epilogue(struct trial *t, float *bias, struct random_state *random)
+static void draw_epilogue(struct jit_trial *t, float *bias, struct random_state *random)
 {
     const int64_t filters = t->layer.problem.shape.g.filters;
     csrconv_epilogue *e = &t->layer.problem.epilogue;
@@ -287,7 +121,7 @@ static void check_geometry(const csrconv_geometry *g, const struct csrconv_block
                            struct wanted wanted, struct random_state *random, int64_t *checked)
 {
     csrconv_weights *weights = random_weights(random, g);
-    struct trial t = { .layer.problem.weights = weights, .wanted = wanted };
+    struct jit_trial t = { .layer.problem.weights = weights };
     float *bias = test_malloc((size_t)g->filters * sizeof *bias);
     exact_layer_init(&t.layer, g, random);
     t.images = random_between(random, 1, g->batch);
@@ -295,7 +129,7 @@ static void check_geometry(const csrconv_geometry *g, const struct csrconv_block
     t.residual = test_malloc((size_t)t.layer.out_floats * sizeof(float));
     t.layer.problem.without.eviction = random_below(random, 4) == 0;
     draw_epilogue(&t, bias, random);
-    check_tilings(&t, machine, random, checked);
+    check_tilings(&t, machine, wanted, random, checked);
     test_free(t.residual);
     exact_layer_free(&t.layer);
     test_free(bias);
