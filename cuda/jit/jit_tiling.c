@@ -11,10 +11,6 @@ enum { WARP = 32, MOST_WARPS = CSRCONV_JIT_MOST_THREADS / WARP, MOST_RING = 2, M
 enum { LEAST_WARPS = 4, MOST_REGISTERS = 255 };
 
 static const int64_t word = (int64_t)sizeof(float);
-static const int64_t table_entry = 16, parameters = 32;
-static const int64_t shifts = 6; /* words: of an image and of a stage, up to 3 each */
-static const int64_t ends = 6; /* words: that two neighbouring copies may take beyond their ends */
-static const int64_t reserved_bytes = 1024; /* of each block, by the system */
 static const int64_t most_products = 1 << 20;
 static const int64_t most_words = 1 << 28; /* that an offset in a stage or in a plane may come to */
 
@@ -35,21 +31,6 @@ int64_t csrconv_jit_registers(int64_t warps)
     return csrconv_smaller(most, MOST_REGISTERS);
 }
 
-struct csrconv_jit_copies csrconv_jit_copies_of(const struct csrconv_shape *shape,
-                                                const struct csrconv_jit_tiling *tiling,
-                                                int64_t stage)
-{
-    const int64_t channels = csrconv_jit_channels_of(shape, tiling, stage);
-    if (tiling->trims)
-        return (struct csrconv_jit_copies){ 2 * tiling->stage_channels + tiling->slots - 2,
-                                            channels * shape->plane };
-    if (csrconv_jit_stages_planes(shape, tiling))
-        return (struct csrconv_jit_copies){ tiling->slots, channels * shape->plane };
-    if (tiling->stage_columns == shape->g.width)
-        return (struct csrconv_jit_copies){ channels, tiling->stage_rows * tiling->stage_columns };
-    return (struct csrconv_jit_copies){ channels * tiling->stage_rows, tiling->stage_columns };
-}
-
 int64_t csrconv_jit_blocks(const struct csrconv_shape *shape,
                            const struct csrconv_jit_tiling *tiling, int64_t n)
 {
@@ -66,56 +47,6 @@ int64_t csrconv_jit_launch_images(const struct csrconv_shape *shape,
     return (INT32_MAX - CSRCONV_JIT_MOST_THREADS) / of_an_image;
 }
 
-/* The least pitch of so many words that is `distance` modulo 4 words. */
-static int64_t pitch_of(int64_t words, int64_t distance)
-{
-    return words + (distance - words % 4 + 4) % 4;
-}
-
-/* The next multiple of 4 words by which lanes of the next image read the banks that are left. */
-static int64_t in_step(int64_t words, int64_t lanes)
-{
-    return words + (lanes - words % WARP + WARP) % WARP / 4 * 4;
-}
-
-static void set_pitches(const struct csrconv_shape *shape, struct csrconv_jit_tiling *t)
-{
-    const int64_t width = shape->g.width;
-    const bool is_lines = t->stage_columns == width;
-    t->row_pitch = is_lines ? width : pitch_of(t->stage_columns + ends, width % 4);
-    t->channel_pitch = csrconv_jit_stages_planes(shape, t)
-                           ? shape->plane
-                           : pitch_of(t->stage_rows * t->row_pitch + ends, shape->plane % 4);
-    t->slot_pitch = csrconv_round_up(t->stage_channels * t->channel_pitch + shifts, 4);
-    if (t->is_flat && t->slots > 1 && csrconv_jit_is_in_place(shape))
-        t->slot_pitch = in_step(t->slot_pitch, csrconv_jit_image_lanes(shape));
-    t->stage_words = csrconv_round_up(t->slots * t->slot_pitch, WARP);
-}
-
-/* Bytes of the sums that the other blocks of a cluster give a block. */
-static int64_t given_bytes(const struct csrconv_jit_tiling *t)
-{
-    return (t->chunks - 1) * csrconv_jit_given(t, csrconv_ceil_divide(t->filters, t->chunks));
-}
-
-/* Whether the ring fits, and it pays to hold so many stages. */
-static bool fit_stages(const struct search *s, struct csrconv_jit_tiling *t)
-{
-    const struct csrconv_shape *shape = &s->problem->shape;
-    const int64_t share = s->machine->processor_shared / t->residents - reserved_bytes;
-    const struct csrconv_jit_copies copies = csrconv_jit_copies_of(shape, t, 0);
-    const int64_t most = csrconv_ceil_divide(t->stages, t->chunks);
-    if (t->ring > most || (t->ring == 1 && most > 1) || copies.count > t->threads)
-        return false;
-    set_pitches(shape, t);
-    t->table_bytes = copies.count * table_entry;
-    t->header_bytes = csrconv_round_up(
-        t->table_bytes + csrconv_jit_barriers(t) * CSRCONV_JIT_BARRIER_BYTES + parameters,
-        WARP * word);
-    t->shared_bytes = t->header_bytes + t->ring * t->stage_words * word + given_bytes(t);
-    return t->shared_bytes <= csrconv_smaller(share, s->machine->block_shared);
-}
-
 /* Few, so that many cores have work; not so few that the assembler's start counts. */
 static int64_t unit_parts(const struct search *s, const struct csrconv_jit_tiling *t)
 {
@@ -129,7 +60,7 @@ static int64_t unit_parts(const struct search *s, const struct csrconv_jit_tilin
 static void consider_rings(struct search *s, struct csrconv_jit_tiling *t)
 {
     for (t->ring = 1; t->ring <= MOST_RING; t->ring++) { /* rather few, if it is the same */
-        if (!fit_stages(s, t))
+        if (!csrconv_jit_fit_stages(&s->problem->shape, s->machine, t))
             continue;
         t->unit_parts = unit_parts(s, t);
         t->us = csrconv_jit_cost_us(&s->work, s->machine, t);

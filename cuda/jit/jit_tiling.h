@@ -163,6 +163,14 @@ static inline int64_t csrconv_jit_unit_end(const struct csrconv_shape *shape,
     return end < parts ? end : parts;
 }
 
+/*
+ * Sets what follows from the members before row_pitch and from the ring: distances in shared memory
+ * and its parts. Whether these fit, and it pays to hold so many stages.
+ */
+bool csrconv_jit_fit_stages(const struct csrconv_shape *shape,
+                            const struct csrconv_block_machine *machine,
+                            struct csrconv_jit_tiling *tiling);
+
 /* Registers that each of so many warps of a multiprocessor can have. */
 int64_t csrconv_jit_registers(int64_t warps);
 
