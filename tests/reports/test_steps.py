@@ -89,6 +89,12 @@ class Steps(unittest.TestCase):
             self.assertEqual((calls, self.table(script).exists()), ([], False))
             self.assertFalse((self.folder / "winner-map.svg").exists())
 
+    def test_what_is_no_time(self):
+        for time in ("nan", "-1", "soon"):
+            told, calls = self.run_script(CHOICE, f"--seconds={time}", code=2)
+            self.assertIn(f"'{time}'", told)
+            self.assertEqual(calls, [])
+
     def test_time_for_one(self):
         """What there is is judged or drawn; the step that was begun is whole."""
         told, calls = self.run_script(CHOICE, "--seconds", "0.5", SLEEPS="0.6")
@@ -98,7 +104,7 @@ class Steps(unittest.TestCase):
         told, _ = self.run_script(CHOICE, "--resume")
         self.assertNotIn("out of time", told)
         self.assertIn("on 8 of 8 points", told)
-        told, calls = self.run_script(MAP, "--seconds", "0.5", SLEEPS="0.3")
+        told, calls = self.run_script(MAP, "--seconds", "3", SLEEPS="2")
         self.assertIn(LEFT.format(6, 8), told)
         self.assertIn(">2.00 / -</text>", (self.folder / "winner-map.svg").read_text())
 

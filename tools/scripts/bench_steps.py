@@ -7,6 +7,7 @@ again, or has been mended. One with rows at some of its sparsities is run again 
 new rows take the place of the old. An algorithm without a row beside others that have one may have
 refused the layer, so it is not missed; and the exit code tells of wrong results of this run alone.
 """
+import argparse
 import math
 import sys
 import time
@@ -18,10 +19,18 @@ import bench_rows
 NEAR = 0.008
 
 
+def duration(text):
+    """The type of an argument that is a number of seconds."""
+    seconds = float(text)
+    if not seconds >= 0.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no time")
+    return seconds
+
+
 def add_arguments(parser):
     parser.add_argument("--resume", action="store_true",
                         help="keep what is in the CSV, and measure the rest (begin anew)")
-    parser.add_argument("--seconds", type=float, default=math.inf,
+    parser.add_argument("--seconds", type=duration, default=math.inf,
                         help="begin no step after so many; the exit code is 0 all the same (no limit)")
 
 
