@@ -22,15 +22,17 @@ program=$(find_program "$1")
 folder=$2
 shift 2
 data=
-if [ $# -gt 0 ] && [ -d "$1" ]; then
+network='(alexnet|googlenet|resnet50)'
+known="$network(-[1-9][0-9]{0,8})?|graphs|map|(wide|choice)-[1-9][0-9]{0,8}|report"
+# A folder that is named as a phase is one, but for ./NAME.
+if [ $# -gt 0 ] && [ -d "$1" ] && ! [[ $1 =~ ^($known)$ ]]; then
     data=$1
     shift
 fi
-network='(alexnet|googlenet|resnet50)'
 phases=("$@")
 [ $# -gt 0 ] ||
     phases=({alexnet,googlenet,resnet50}{,-2,-4,-8} graphs map wide-1 wide-32 choice-1 report)
-check_phases "$network(-[0-9]+)?|graphs|map|(wide|choice)-[0-9]+|report" "${phases[@]}"
+check_phases "$known" "${phases[@]}"
 need_gpu "$program"
 mkdir -p "$folder"
 own=cuda_jit,cuda_split,cuda_tiled
