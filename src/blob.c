@@ -7,7 +7,7 @@
 /* All of it bytes, so that there is no padding and no order but the one written here. */
 struct header {
     uint8_t magic[8];
-    uint8_t format[4], library[4]; /* numbers are little-endian */
+    uint8_t format[4], version[4]; /* numbers are little-endian */
     uint8_t contents[8];           /* bytes that follow the header */
     struct csrconv_blob_identity identity;
     uint8_t digest[CSRCONV_SHA256_BYTES]; /* of everything else */
@@ -46,12 +46,12 @@ static void digest_of(const struct header *header, const uint8_t *contents, size
 static csrconv_status check_versions(const struct header *header)
 {
     const uint64_t format = take_number(header->format, sizeof header->format);
-    const uint64_t library = take_number(header->library, sizeof header->library);
-    if (format == CSRCONV_BLOB_FORMAT && library == CSRCONV_VERSION)
+    const uint64_t version = take_number(header->version, sizeof header->version);
+    if (format == CSRCONV_BLOB_FORMAT && version == CSRCONV_VERSION)
         return CSRCONV_OK;
     return csrconv_fail(CSRCONV_BAD_BLOB,
                         "the blob is of csrconv %llu, format %llu; this is csrconv %d, format %d",
-                        (unsigned long long)library, (unsigned long long)format, CSRCONV_VERSION,
+                        (unsigned long long)version, (unsigned long long)format, CSRCONV_VERSION,
                         CSRCONV_BLOB_FORMAT);
 }
 
@@ -119,7 +119,7 @@ void csrconv_blob_seal(const struct csrconv_blob_identity *identity, void *bytes
     struct header header = { .identity = *identity };
     memcpy(header.magic, magic, sizeof magic);
     put_number(header.format, sizeof header.format, CSRCONV_BLOB_FORMAT);
-    put_number(header.library, sizeof header.library, CSRCONV_VERSION);
+    put_number(header.version, sizeof header.version, CSRCONV_VERSION);
     put_number(header.contents, sizeof header.contents, contents);
     digest_of(&header, csrconv_blob_contents(bytes), contents, header.digest);
     memcpy(bytes, &header, sizeof header);

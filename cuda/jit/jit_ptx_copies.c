@@ -73,17 +73,16 @@ static void print_trimmed_turn(const struct printer *p)
 }
 
 /*
- * begin, end = the block's lanes in the image of slot `copied`; end is 0 if there are none. A block
- * that begins on an image's idle lanes begins with its last output.
+ * begin, end = the block's lanes in the image of slot `copied`; end is 0 if there are none. No
+ * block begins on idle lanes: blocks are whole warps here, and images with idle lanes fours of
+ * them.
  */
 static void print_slot_lanes(const struct printer *p)
 {
     const int64_t lanes = csrconv_jit_image_lanes(p->shape), plane = p->shape->out_plane;
     say("mul.lo.u32 t, block, %" PRId64 ";\n", p->tiling->span);
     csrconv_jit_print_divide(p, "v", "begin", "t", lanes);
-    say("setp.ne.u32 p, copied, 0;\nselp.u32 begin, 0, begin, p;\n"
-        "min.u32 begin, begin, %" PRId64 ";\n",
-        plane - 1);
+    say("setp.ne.u32 p, copied, 0;\nselp.u32 begin, 0, begin, p;\n");
     csrconv_jit_print_parameter(p, "v", PARAMETER_IMAGES);
     say("mul.lo.u32 v, v, %" PRId64 ";\nadd.u32 t, t, %" PRId64 ";\nmin.u32 t, t, v;\n", lanes,
         p->tiling->span);

@@ -92,14 +92,18 @@ static void consider_stages(struct search *s, struct csrconv_jit_tiling *t)
     }
 }
 
-/* Four times as many as registers want; and where outputs are few, one for each multiprocessor. */
+/*
+ * Four times as many as registers want, and where outputs are few, one for each multiprocessor; no
+ * more than a grid holds.
+ */
 static int64_t most_panels(const struct search *s, const struct csrconv_jit_tiling *t,
                            int64_t fewest)
 {
     const int64_t tiles = t->blocks * s->problem->shape.g.groups;
     const int64_t most =
         csrconv_larger(4 * fewest, csrconv_ceil_divide(s->machine->processors, tiles));
-    return csrconv_smaller(s->problem->shape.group_filters, most);
+    const int64_t fit = CSRCONV_JIT_MOST_PANELS / s->problem->shape.g.groups;
+    return csrconv_smaller(s->problem->shape.group_filters, csrconv_smaller(most, fit));
 }
 
 /* Panels of equal size, from the fewest that registers allow. */
@@ -119,8 +123,7 @@ static void consider_panels(struct search *s, struct csrconv_jit_tiling *t)
             continue;
         last = t->filters;
         t->panels = csrconv_ceil_divide(filters, t->filters);
-        if (t->panels <= CSRCONV_JIT_MOST_PANELS / s->problem->shape.g.groups)
-            consider_stages(s, t);
+        consider_stages(s, t);
     }
 }
 
@@ -232,11 +235,12 @@ csrconv_status csrconv_jit_check_size(const struct csrconv_problem *problem)
                             "cuda_jit makes code of at most %" PRId64
                             " products, the weights have %" PRId64 " nonzeros",
                             most_products, nonzeros);
-    if (shape->g.groups > CSRCONV_JIT_MOST_PANELS)
+    if (shape->g.groups >
+        CSRCONV_JIT_MOST_PANELS / csrconv_ceil_divide(shape->group_filters, MOST_REGISTERS))
         return csrconv_fail(CSRCONV_NOT_SUPPORTED,
-                            "cuda_jit counts panels in a grid of at most %d, not %" PRId64
-                            " groups",
-                            CSRCONV_JIT_MOST_PANELS, shape->g.groups);
+                            "cuda_jit counts panels in a grid of at most %d, which %" PRId64
+                            " groups of %" PRId64 " filters do not fit into",
+                            CSRCONV_JIT_MOST_PANELS, shape->g.groups, shape->group_filters);
     if (shape->padded_h > most_words / shape->padded_w || shape->out_plane > most_words)
         return csrconv_fail(CSRCONV_NOT_SUPPORTED,
                             "cuda_jit counts in padded planes of at most %" PRId64

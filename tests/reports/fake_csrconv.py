@@ -5,7 +5,9 @@ It keeps its arguments in the file calls beside it, a line for each bench, and r
   FAKE_REFUSES  a part of the names of layers that are refused
   FAKE_WRONG    a part of the names of layers whose results are wrong
   FAKE_LOST     the call from which on there is no device
+  FAKE_EMPTY    set: a call writes no rows and says that all went well
   FAKE_DEVICE   the device of the rows
+  FAKE_COMMIT   their commit
   FAKE_SLEEPS   seconds that a call takes
 """
 import csv
@@ -15,7 +17,7 @@ import sys
 import time
 
 COLUMNS = ("name", "batch", "sparsity", "algorithm", "math", "peer_version", "chosen", "median_us",
-           "device", "machine")
+           "device", "machine", "commit")
 
 
 def told(what):
@@ -49,7 +51,8 @@ def write_rows(name):
                 writer.writerow((name, option("--batch"), f"{float(sparsity) + 0.001:g}", algorithm,
                                  "tf32" if peer else "fp32", peer,
                                  "yes" if algorithm == "own" else "no", "20" if peer else "10",
-                                 told("DEVICE") or "cuda:0", "Example GPU"))
+                                 told("DEVICE") or "cuda:0", "Example GPU",
+                                 told("COMMIT") or "1"))
 
 
 def bench():
@@ -65,7 +68,8 @@ def bench():
         return 3
     if told("WRONG") and told("WRONG") in name:
         return 1
-    write_rows(name)
+    if not told("EMPTY"):
+        write_rows(name)
     return 0
 
 

@@ -48,7 +48,7 @@ class Steps(unittest.TestCase):
                                                     for key, value in told.items()}})
         self.assertEqual(done.returncode, code, done.stderr)
         self.assertNotIn("Traceback", done.stderr)
-        self.assertEqual(list(self.folder.glob("*.tmp")), [])
+        self.assertEqual(list(self.folder.glob(".csrconv-*")), [])
         return (done.stdout + done.stderr,
                 calls.read_text().splitlines() if calls.exists() else [])
 
@@ -163,12 +163,73 @@ class Steps(unittest.TestCase):
                 self.assertIn(f" has another {column} than what is measured here\n", told)
                 self.assertEqual((calls, self.table(script).read_bytes()), ([], before))
 
-    def test_another_device_is_not_resumed(self):
+    def test_rows_of_another_origin_are_not_resumed(self):
+        """Neither those that come nor those that are there mix."""
+        here = "device cuda:0, machine Example GPU, commit 1"
         self.run_script(CHOICE, code=1, FAILS="3")
         before = self.table(CHOICE).read_bytes()
-        told, calls = self.run_script(CHOICE, "--resume", code=2, DEVICE="cpu")
-        self.assertIn("would have rows of cpu of Example GPU beside those of cuda:0", told)
-        self.assertEqual((len(calls), self.table(CHOICE).read_bytes()), (1, before))
+        for told, other in (({"DEVICE": "cpu"}, "device cpu, machine Example GPU, commit 1"),
+                            ({"COMMIT": "2"}, "device cuda:0, machine Example GPU, commit 2")):
+            first, second = sorted((here, other))
+            text, calls = self.run_script(CHOICE, "--resume", code=2, **told)
+            self.assertIn(f"2 of 4 steps are there, of {here}\n", text)
+            self.assertIn(f"would have rows of {first} beside those of {second}\n", text)
+            self.assertEqual((len(calls), self.table(CHOICE).read_bytes()), (1, before))
+        lines = before.decode().splitlines(keepends=True)
+        lines[-1] = lines[-1].replace(",1\n", ",2\n").replace(",1\r", ",2\r")
+        self.table(CHOICE).write_text("".join(lines), newline="")
+        text, calls = self.run_script(CHOICE, "--resume", code=2)
+        self.assertIn("commit 1 beside those of", text)
+        self.assertEqual(calls, [])
+
+    def test_wrong_arguments(self):
+        """Each is named, and nothing runs."""
+        for script, arguments, said in ((CHOICE, ("--count", "0"), "0 is no count"),
+                                        (CHOICE, ("--sparsity", "0.9,1.5"), "from 0 to 1"),
+                                        (CHOICE, ("--sparsity", "0.9,0.91"), "0.9 and 0.91 are"),
+                                        (MAP, ("--sparsity", "0.9,0.9"), "0.9 and 0.9 are"),
+                                        (MAP, ("--algo", ""), "want names"),
+                                        (MAP, ("--peers", ""), "want names")):
+            text, calls = self.run_script(script, *arguments, code=2)
+            self.assertIn(said, text)
+            self.assertEqual(calls, [])
+
+    def test_broken_data_of_the_wide_set(self):
+        manifest = self.folder / "data" / "dlmc_resnet50" / "manifest.csv"
+        for text in ("file\nrn50/a.smtx\n", "\xff"):
+            manifest.write_text(text, encoding="latin-1")
+            told, calls = self.run_script(WIDE, code=2)
+            self.assertIn("data: is not the data that is described", told)
+            self.assertEqual(calls, [])
+
+    def test_a_link_leads_to_the_rows_and_keeps_doing_so(self):
+        (self.folder / "elsewhere").mkdir()
+        target = self.folder / "elsewhere" / "rows.csv"
+        self.table(CHOICE).symlink_to(target)
+        self.run_script(CHOICE)
+        self.assertTrue(self.table(CHOICE).is_symlink())
+        self.assertEqual(len(self.rows(CHOICE)), 4 * 4)
+        self.assertEqual([path.name for path in target.parent.iterdir()], ["rows.csv"])
+
+    def test_what_is_no_file_stays(self):
+        os.mkfifo(self.table(CHOICE))
+        told, calls = self.run_script(CHOICE, code=2)
+        self.assertIn("rows.csv: is no regular file", told)
+        self.assertTrue(self.table(CHOICE).is_fifo())
+        self.assertEqual(calls, [])
+
+    def test_programs_that_do_nothing(self):
+        """No program, one that knows no algorithm, and one that writes no rows."""
+        program = self.folder / "csrconv"
+        told, calls = self.run_script(WIDE, code=1, EMPTY="1")
+        self.assertIn("exit code 0 of ", told)
+        self.assertEqual(len(calls), 1)
+        program.write_text("#!/bin/sh\n")
+        told, _ = self.run_script((*CHOICE, "--algo", "all")[:-2], code=1)
+        self.assertIn("info --algos tells no algorithms", told)
+        program.unlink()
+        told, _ = self.run_script(CHOICE, code=1)
+        self.assertIn(f"{program}: No such file or directory", told)
 
     def test_all_algorithms(self):
         self.run_script((*CHOICE, "--algo", "all"))

@@ -235,6 +235,11 @@ static void what_is_too_large_is_refused(void **state)
     (void)state;
     refuse(&g, weights, "1398101 nonzeros");
     csrconv_weights_destroy(&weights);
+    g = geometry_of(1 << 16, 3, 3, 1 << 16, 1, 1);
+    g.groups = 1 << 16;
+    weights = weights_of(&g);
+    refuse(&g, weights, "65536 groups of 1 filters");
+    csrconv_weights_destroy(&weights);
     g = geometry_of(1, 400, 400, 1, 2, 2);
     g.dilation_h = g.dilation_w = 300;
     weights = weights_of(&g);

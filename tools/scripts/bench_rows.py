@@ -24,12 +24,24 @@ def add_arguments(parser, batch=1):
     parser.add_argument("--algo", help="the algorithms to run, in place of all")
 
 
+def run(command):
+    """The program's run, whose errors are shown."""
+    try:
+        done = subprocess.run([str(item) for item in command], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+    except OSError as error:
+        sys.exit(f"{sys.argv[0]}: {command[0]}: {error.strerror}")
+    sys.stderr.write(done.stderr)
+    return done
+
+
 def algorithms(csrconv, kinds=("own", "peer")):
     """All but the plain kernel, which is there to be read and takes long; it alone if it is alone."""
-    listed = subprocess.run([csrconv, "info", "--algos"], check=True, stdout=subprocess.PIPE,
-                            text=True).stdout.splitlines()
-    names = [line.split()[0] for line in listed
-             if line[:1].isalnum() and line.split()[2] in kinds]
+    done = run([csrconv, "info", "--algos"])
+    rows = [line.split() for line in done.stdout.splitlines() if line[:1].isalnum()]
+    names = [row[0] for row in rows if len(row) > 2 and row[2] in kinds]
+    if done.returncode or not names:
+        sys.exit(f"{sys.argv[0]}: {csrconv} info --algos tells no algorithms")
     own = [name for name in names if name.startswith("direct_")]
     return ",".join(name for name in names if name != "direct" or not own)
 
@@ -47,12 +59,11 @@ def bench(options, *arguments, svg=None, batch=None, algo=None):
                    "--csv", path, *arguments]
         if svg:
             command += ["--svg", svg]
-        done = subprocess.run([str(item) for item in command], stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True, errors="replace", check=False)
-        sys.stderr.write(done.stderr)
+        done = run(command)
         options.is_wrong |= done.returncode == WRONG
         is_idle = done.returncode == REFUSED and IDLE in done.stderr
-        if done.returncode not in (0, WRONG) and not is_idle:
+        is_done = done.returncode == 0 and path.exists()
+        if not is_done and done.returncode != WRONG and not is_idle:
             sys.exit(f"{sys.argv[0]}: exit code {done.returncode} of {' '.join(map(str, command))}")
         return read(path)
 
@@ -77,7 +88,7 @@ def number(text):
 CHECKS = {
     "name": str.isprintable,
     "algorithm": str.isprintable,
-    "batch": lambda text: text.isdecimal() and 1 <= number(text) < 2**31,
+    "batch": lambda text: text.isdecimal() and len(text) <= 10 and 1 <= int(text) < 2**31,
     "sparsity": lambda text: 0.0 <= number(text) <= 1.0,
     "median_us": lambda text: 0.0 < number(text) < math.inf,
 }
@@ -111,18 +122,43 @@ def read(path):
     return rows
 
 
+def creation_mask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def place_of(path):
+    """Where the file lies that a path, or a link, leads to; fails if it cannot be replaced."""
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    if not os.path.isdir(folder):
+        fail(path, "no such folder")
+    if os.path.exists(target) and not os.path.isfile(target):
+        fail(path, "is no regular file")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        fail(path, "its folder cannot be written to")
+    return target
+
+
 @contextlib.contextmanager
 def replacing(path):
-    """A file to write, which takes the place of the other when it is whole, or leaves nothing."""
-    temporary = f"{path}.tmp"
+    """A file to write, which takes the place of the other when it is whole, or leaves nothing. A
+    link keeps leading to it."""
+    target = place_of(path)
+    temporary = None
     try:
-        with open(temporary, "w", newline="", encoding="utf-8") as file:
+        with tempfile.NamedTemporaryFile("w", newline="", encoding="utf-8", delete=False,
+                                         dir=os.path.dirname(target), prefix=".csrconv-") as file:
+            temporary = file.name
             yield file
-        os.replace(temporary, path)
+        os.chmod(temporary, 0o666 & ~creation_mask())
+        os.replace(temporary, target)
+        temporary = None
     except OSError as error:
         fail(path, error.strerror)
     finally:
-        if os.path.exists(temporary):
+        if temporary:
             os.remove(temporary)
 
 

@@ -41,6 +41,18 @@ def separated(kind):
     return numbers
 
 
+def sparsities(text):
+    """The type of an argument that is sparsities, far enough apart that weights tell which is met."""
+    values = separated(float)(text)
+    in_order = sorted(values)
+    if not all(0.0 <= value <= 1.0 for value in values):
+        raise argparse.ArgumentTypeError(f"'{text}' is not numbers from 0 to 1")
+    for value, after in zip(in_order, in_order[1:]):
+        if after - value <= 2 * NEAR:
+            raise argparse.ArgumentTypeError(f"{value} and {after} are nearer than {2 * NEAR}")
+    return values
+
+
 class Step(typing.NamedTuple):
     problem: str  # as benchdnn describes it, with a name
     batch: int
@@ -94,24 +106,34 @@ def refuse_others(path, rows, steps):
                                 "what is measured here")
 
 
-def refuse_another_device(path, rows):
-    devices = sorted({f"{row['device']} of {row['machine']}" for row in rows})
-    if len(devices) > 1:
-        bench_rows.fail(path, f"would have rows of {devices[0]} beside those of {devices[1]}")
+def origin(row):
+    """Where a row comes from: what rows that are held against each other have in common."""
+    parts = ("device", "machine", "driver", "threads", "version", "commit")
+    return ", ".join(f"{part} {row[part]}" for part in parts if row.get(part))
+
+
+def refuse_another_origin(path, rows):
+    origins = sorted({origin(row) for row in rows})
+    if len(origins) > 1:
+        bench_rows.fail(path, f"would have rows of {origins[0]} beside those of {origins[1]}")
 
 
 def measure(options, path, steps):
     """Runs the steps that are not done, in their order, while there is time. All rows, old and new."""
     start = time.monotonic()
+    bench_rows.place_of(path)
     rows = bench_rows.read(path) if options.resume else []
     refuse_others(path, rows, steps)
+    refuse_another_origin(path, rows)
     left = [step for step in steps if not step.is_done(rows)]
+    if len(left) < len(steps):
+        print(f"{len(steps) - len(left)} of {len(steps)} steps are there, of {origin(rows[0])}")
     while left and time.monotonic() - start < options.seconds:
         step = left.pop(0)
         new = bench_rows.bench(options, *step.arguments(), batch=step.batch, algo=step.algorithms)
         rows = [row for row in rows if not step.leaves(row)] + new
         if rows:
-            refuse_another_device(path, rows)
+            refuse_another_origin(path, rows)
             bench_rows.write(path, rows)
         print(f"{step.problem}, batch {step.batch}, rows: {len(new)}", flush=True)
     if left:

@@ -9,7 +9,6 @@ algorithm of csrconv's own (or those named) on each at the sparsities, and count
 one is within 10 % of the fastest. The CSV is written after each layer (bench_steps.py).
 """
 import argparse
-import pathlib
 import random
 import sys
 
@@ -66,10 +65,10 @@ def main():
     parser.add_argument("--csv", required=True, help="where all rows go, after each layer")
     parser.add_argument("--count", type=int, default=200, help="layers")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--sparsity", type=bench_steps.separated(float), default="0.8,0.9,0.97")
+    parser.add_argument("--sparsity", type=bench_steps.sparsities, default="0.8,0.9,0.97")
     options = parser.parse_args()
-    if not pathlib.Path(options.csv).resolve().parent.is_dir():
-        parser.error(f"{options.csv}: no such folder")
+    if options.count < 1:
+        parser.error(f"--count: {options.count} is no count")
     judged, unchosen = judge(bench_steps.measure(options, options.csv, steps(options)))
     good = sum(ratio <= 1.1 for ratio, *_ in judged)
     for ratio, name, sparsity, chosen, best in judged[:10]:

@@ -66,12 +66,12 @@ class Layer:
 
 
 def is_whole(text):
-    return text.isascii() and text.isdigit()
+    return text.isascii() and text.isdigit() and len(text) <= 10
 
 
 def is_time(text):
     try:
-        return 0 < float(text) < math.inf
+        return 1e-6 < float(text) < 1e12  # us
     except ValueError:
         return False
 
@@ -88,6 +88,8 @@ def fault_of(row):
         return f"sm_clock_mhz: '{row['sm_clock_mhz']}' is no whole number"
     if row["verified"] not in ("full", "sampled"):
         return f"verified: '{row['verified']}' is neither full nor sampled"
+    if any(mark in row["name"] for mark in "|<>"):
+        return f"name: '{row['name']}' would not fit into a table"
     return None
 
 
@@ -248,7 +250,10 @@ def rendered(readme):
         fail(f"{readme}: has no markers")
 
     def fill(match):
-        paths = sorted(readme.parent.glob(match[2]))
+        try:
+            paths = sorted(readme.parent.glob(match[2]))
+        except (ValueError, NotImplementedError, IndexError) as error:
+            fail(f"{readme}: {match[2]}: {error}")
         if not paths:
             fail(f"there is no {match[2]}")
         return match[1] + table(paths) + match[4]

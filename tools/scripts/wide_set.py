@@ -98,9 +98,11 @@ def main():
     if not options.data or not (options.data / "dlmc_resnet50" / "manifest.csv").is_file():
         print(f"skipped: no data in {options.data}")
         return 77
-    if not pathlib.Path(options.csv).resolve().parent.is_dir():
-        parser.error(f"{options.csv}: no such folder")
-    lines, compared = slower(bench_steps.measure(options, options.csv, list(steps(options))))
+    try:
+        wanted = list(steps(options))
+    except (OSError, KeyError, UnicodeDecodeError, csv.Error) as error:
+        bench_rows.fail(options.data, f"is not the data that is described: {error}")
+    lines, compared = slower(bench_steps.measure(options, options.csv, wanted))
     print(f"\nslower than the faster dense peer on {len(lines)} of {compared} layers:",
           *lines, sep="\n  ")
     return int(options.is_wrong)

@@ -141,7 +141,7 @@ def main():
     bench_rows.add_arguments(parser)
     bench_steps.add_arguments(parser)
     parser.add_argument("folder", type=pathlib.Path, help="where the files go; made if missing")
-    parser.add_argument("--sparsity", type=bench_steps.separated(float),
+    parser.add_argument("--sparsity", type=bench_steps.sparsities,
                         default="0.7,0.8,0.9,0.95,0.99")
     parser.add_argument("--batches", type=bench_steps.separated(int), default="1,8,64,256")
     parser.add_argument("--layers", type=layer_numbers, default="0,1,2,3",
@@ -150,6 +150,8 @@ def main():
     parser.add_argument("--draw", action="store_true", help="measure nothing")
     parser.set_defaults(device="cuda", algo="cuda_jit,cuda_split,cuda_tiled")
     options = parser.parse_args()
+    if not options.algo or not options.peers:
+        parser.error("--algo and --peers want names")
     path = options.folder / "winner-map.csv"
     if not options.draw:
         make_folder(options.folder)
