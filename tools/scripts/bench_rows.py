@@ -35,13 +35,16 @@ def run(command):
     return done
 
 
-def algorithms(csrconv, kinds=("own", "peer")):
-    """All but the plain kernel, which is there to be read and takes long; it alone if it is alone."""
-    done = run([csrconv, "info", "--algos"])
+def algorithms(options, kinds=("own", "peer")):
+    """The device's, of any if that is not said; but for the plain kernel, which is there to be read
+    and takes long, unless it is alone."""
+    done = run([options.csrconv, "info", "--algos"])
+    device = options.device.partition(":")[0]
     rows = [line.split() for line in done.stdout.splitlines() if line[:1].isalnum()]
-    names = [row[0] for row in rows if len(row) > 2 and row[2] in kinds]
+    names = [row[0] for row in rows
+             if len(row) > 2 and device in (row[1], "auto") and row[2] in kinds]
     if done.returncode or not names:
-        sys.exit(f"{sys.argv[0]}: {csrconv} info --algos tells no algorithms")
+        sys.exit(f"{sys.argv[0]}: {options.csrconv} info --algos tells no algorithms of {device}")
     own = [name for name in names if name.startswith("direct_")]
     return ",".join(name for name in names if name != "direct" or not own)
 
@@ -55,7 +58,7 @@ def bench(options, *arguments, svg=None, batch=None, algo=None):
         command = [options.csrconv, "bench", "--device", options.device,
                    "--batch", options.batch if batch is None else batch,
                    "--threads", options.threads, "--min-time", options.min_time,
-                   "--algo", algo or options.algo or algorithms(options.csrconv),
+                   "--algo", algo or options.algo or algorithms(options),
                    "--csv", path, *arguments]
         if svg:
             command += ["--svg", svg]

@@ -37,7 +37,7 @@ def layer(draw, name):
 def steps(options):
     """The names hold the seed, so that layers of two seeds are never taken for one another."""
     draw = random.Random(options.seed)
-    algorithms = options.algo or bench_rows.algorithms(options.csrconv, kinds=("own",))
+    algorithms = options.algo or bench_rows.algorithms(options, kinds=("own",))
     return [bench_steps.Step(layer(draw, f"{options.seed}.{number}"), options.batch, algorithms,
                              options.sparsity) for number in range(options.count)]
 

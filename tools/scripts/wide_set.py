@@ -59,7 +59,7 @@ def mobilenet(data):
 
 
 def steps(options):
-    algorithms = options.algo or bench_rows.algorithms(options.csrconv)
+    algorithms = options.algo or bench_rows.algorithms(options)
     for source in (dlmc, mobilenet):
         for problem, weights in source(options.data):
             yield bench_steps.Step(problem, options.batch, algorithms, weights=weights)
