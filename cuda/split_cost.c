@@ -10,7 +10,7 @@
 enum { MOST_PARTS = 1 + CSRCONV_MOST_CHUNKS * (CSRCONV_MOST_CHUNKS - 1) / 2 };
 
 /* Clocks of one multiprocessor; docs/performance-notes-gpu.md has what they are fitted to. */
-static const double launch_clocks = 1800; /* launch, place in the grid, end of the kernel */
+static const double launch_clocks = 1700; /* launch, place in the grid, end of the kernel */
 static const double copy_clocks = 1200;   /* the first list and input are there */
 static const double staged_clocks = 4;    /* for 32 words of the patch */
 static const double listed_clocks = 8;    /* for 32 quads of the list */
@@ -23,6 +23,7 @@ static const double cluster_clocks = 900; /* sums to the blocks that add them */
 static const double pass_clocks = 3200;   /* another kernel */
 static const double unit_clocks = 12;     /* a quadruple of sums of a warp given away and added */
 static const double direct_clocks = 300;
+static const double stored_bytes = 6.5;        /* in a clock, all multiprocessors at it */
 static const double l2_bytes_per_clock = 2300; /* all multiprocessors together */
 
 /* The columns cut wherever one of the numbers of chunks cuts them, and the nonzeros of each part.
@@ -150,6 +151,15 @@ static double adding_clocks(const struct csrconv_split_tiling *t)
     return pass_clocks + units;
 }
 
+/* Of the outputs of the resident blocks. */
+static double storing_clocks(const struct csrconv_shape *shape,
+                             const struct csrconv_block_tiling *t)
+{
+    const double outputs =
+        (double)shape->g.batch * (double)shape->g.filters * (double)shape->out_plane;
+    return outputs * sizeof(float) / (double)t->blocks * (double)t->residents / stored_bytes;
+}
+
 /* How many times blocks follow others on a multiprocessor. */
 static double waves_of(const struct csrconv_split_machine *machine,
                        const struct csrconv_split_tiling *tiling)
@@ -172,7 +182,8 @@ double csrconv_split_cost_us(const struct csrconv_split_work *work,
     const double copying =
         residents * (staged_words(t) * staged_clocks + list * listed_clocks) / CSRCONV_LANES;
     const double wave = copy_clocks + fmax(copying, bytes / l2_bytes_per_clock) +
-                        product_clocks(work, t) + adding_clocks(tiling);
+                        product_clocks(work, t) + adding_clocks(tiling) +
+                        storing_clocks(work->shape, t);
     const double clocks = launch_clocks + waves_of(machine, tiling) * wave;
     return clocks / (machine->block.clock_ghz * 1e3);
 }

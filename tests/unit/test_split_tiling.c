@@ -286,6 +286,42 @@ static void one_image_fills_the_gpu(void **state)
     csrconv_weights_destroy(&weights);
 }
 
+/* Every `apart`th is a nonzero. */
+static csrconv_weights *spread_weights(const csrconv_geometry *g, int64_t apart)
+{
+    const int64_t count = g->filters * g->channels * g->kernel_h * g->kernel_w;
+    float *dense = calloc((size_t)count, sizeof *dense);
+    csrconv_weights *weights;
+    assert_non_null(dense);
+    for (int64_t i = 0; i < count; i += apart)
+        dense[i] = 1.0F;
+    assert_ok(csrconv_weights_from_dense(dense, g->filters, g->channels, g->kernel_h, g->kernel_w,
+                                         NULL, &weights));
+    free(dense);
+    return weights;
+}
+
+/* Layers of few weights and many outputs on an H200: storing them was left out once. */
+static void many_outputs_take_about_what_was_measured(void **state)
+{
+    static const struct {
+        int64_t channels, size, filters, apart;
+        double us;
+    } layers[] = { { 64, 56, 256, 37, 4.89 }, { 32, 112, 64, 11, 4.87 } };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(layers); i++) {
+        const csrconv_geometry g = geometry_of(layers[i].channels, layers[i].size, layers[i].size,
+                                               layers[i].filters, 1, 1);
+        csrconv_weights *weights = spread_weights(&g, layers[i].apart);
+        struct csrconv_problem problem = { .weights = weights };
+        struct csrconv_split_tiling tiling;
+        assert_ok(csrconv_shape_init(&problem.shape, &g));
+        assert_ok(csrconv_split_tiling_choose(&problem, &machines[0], 1.5, &tiling));
+        assert_true(fabs(log(tiling.block.us / layers[i].us)) < log(1.25));
+        csrconv_weights_destroy(&weights);
+    }
+}
+
 /* Over all lists, the most quads of a warp beside the mean of its list's warps. */
 static double unevenness(const struct csrconv_chunk_lists *lists,
                          const struct csrconv_block_tiling *t)
@@ -356,6 +392,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_make_the_convolution),
         cmocka_unit_test(one_image_fills_the_gpu),
+        cmocka_unit_test(many_outputs_take_about_what_was_measured),
         cmocka_unit_test(warps_have_equal_work_in_each_chunk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
