@@ -75,7 +75,7 @@ def draw_grid(grid, left, top):
     parts = [text(left, top - 24, grid.name.split(':', 1)[-1], size=13, anchor="start")]
     for column, sparsity in enumerate(grid.sparsities):
         x = left + column * CELL_WIDTH
-        parts.append(text(x + CELL_WIDTH / 2, top - 6, f"{100 * sparsity:g} %"))
+        parts.append(text(x + CELL_WIDTH / 2, top - 6, f"{100 * sparsity:.3g} %"))
         for row, batch in enumerate(grid.batches):
             if (batch, sparsity) in grid.own:
                 parts += draw_cell(grid, (batch, sparsity), x, top + row * CELL_HEIGHT)
