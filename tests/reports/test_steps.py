@@ -184,7 +184,8 @@ class Steps(unittest.TestCase):
 
     def test_wrong_arguments(self):
         """Each is named, and nothing runs."""
-        for script, arguments, said in ((CHOICE, ("--count", "0"), "0 is no count"),
+        for script, arguments, said in ((CHOICE, ("--count", "0"), "0 is not from 1 to"),
+                                        (CHOICE, ("--count", "9" * 20), "999 is not from 1"),
                                         (CHOICE, ("--sparsity", "0.9,1.5"), "from 0 to 1"),
                                         (CHOICE, ("--sparsity", "0.9,0.91"), "0.9 and 0.91 are"),
                                         (MAP, ("--sparsity", "0.9,0.9"), "0.9 and 0.9 are"),

@@ -18,6 +18,7 @@ import bench_steps
 SIZES = (7, 8, 10, 13, 14, 17, 20, 28, 35, 40, 56)
 CHANNELS = (16, 24, 32, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512)
 MOST_PRODUCTS = 4e8  # of a dense layer: what the oracle takes a moment for
+MOST_LAYERS = 100000
 
 
 def layer(draw, name):
@@ -67,8 +68,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sparsity", type=bench_steps.sparsities, default="0.8,0.9,0.97")
     options = parser.parse_args()
-    if options.count < 1:
-        parser.error(f"--count: {options.count} is no count")
+    if not 1 <= options.count <= MOST_LAYERS:
+        parser.error(f"--count: {options.count} is not from 1 to {MOST_LAYERS}")
     judged, unchosen = judge(bench_steps.measure(options, options.csv, steps(options)))
     good = sum(ratio <= 1.1 for ratio, *_ in judged)
     for ratio, name, sparsity, chosen, best in judged[:10]:
