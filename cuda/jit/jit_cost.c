@@ -8,30 +8,38 @@
 
 /* Of an H200, fitted to the published layers; docs/performance-notes-jit.md says how well. */
 static const double instruction_bytes = 16;
-static const double stream_bytes = 2.23;     /* of code, in a clock, by one block alone */
-static const double two_stream_bytes = 3.65; /* by two blocks together */
-static const double same_stream_bytes = 4.6; /* by two that run the same */
+static const double stream_bytes = 2.11;      /* of code, in a clock, by one block alone */
+static const double two_stream_bytes = 3.4;   /* by two blocks together */
+static const double same_stream_bytes = 4.72; /* by two that run the same */
 static const double neighbour_stream_bytes =
-    24.4;                               /* by all neighbours, which share a way to the code */
+    21.7;                               /* by all neighbours, which share a way to the code */
 static const double neighbours = 16.5;  /* multiprocessors */
-static const double issue_share = 0.83; /* of the four schedulers */
+static const double issue_share = 0.87; /* of the four schedulers */
 static const double schedulers = 4;
-static const double stage_clocks = 194;      /* until all warps are in step and under way again */
-static const double filter_instructions = 5; /* sums cleared, finished and stored */
-static const double block_instructions = 200;
-static const double staged_bytes = 53;       /* copied in a clock, at most */
-static const double shared_out_bytes = 20.6; /* when all multiprocessors copy */
-static const double stored_bytes = 40;       /* in a clock */
-static const double exchange_clocks = 425;   /* until blocks of a cluster have each other's sums */
-static const double exchanged_bytes = 14.4;  /* in a clock */
+static const double stage_clocks = 12;         /* until all warps are in step and under way again */
+static const double masked_instructions = 3.5; /* of a masked position, in a stage */
+static const double cleared_instructions = 1.8; /* more where its register is not kept */
+static const double filter_instructions = 5;    /* sums cleared, finished and stored */
+static const double block_instructions = 121;
+static const double copy_clocks = 604;        /* from a copy's begin until it is there */
+static const double copy_begin_clocks = 10.8; /* of a multiprocessor, until it takes the next */
+static const double staged_bytes = 128;       /* copied in a clock, at most */
+static const double shared_out_bytes = 25.5;  /* when all multiprocessors copy */
+static const double wide_stage_bytes = 70e3;
+static const double wide_stage_share = 1.06; /* of the time, with stages of more: not understood */
+static const double stored_bytes = 61.4;     /* in a clock */
+static const double exchange_clocks = 486;   /* until blocks of a cluster have each other's sums */
+static const double exchanged_bytes = 19;    /* in a clock */
 static const double room_of_four = 0.92;     /* of the multiprocessors: where clusters of 4 fit */
-static const double launch_us = 0.25;        /* of a kernel that begins before the last has ended */
+static const double launch_us = 0.2;         /* of a kernel that begins before the last has ended */
+static const double cached_bytes = 50e6;     /* inputs and outputs that the second cache holds */
+static const double memory_bytes = 2615;     /* of the GPU's memory, in a clock */
 
 /* Of a stage: predicates of masked positions, and registers cleared where none is kept for each. */
 static double mask_instructions(const struct csrconv_shape *shape)
 {
-    const double of_position = csrconv_jit_keeps_registers(shape) ? 2.0 : 3.0;
-    return of_position * (double)csrconv_jit_count_masked(shape);
+    const double cleared = csrconv_jit_keeps_registers(shape) ? 0.0 : cleared_instructions;
+    return (masked_instructions + cleared) * (double)csrconv_jit_count_masked(shape);
 }
 
 static double loads_of(const struct csrconv_jit_work *work, int64_t filters)
@@ -64,24 +72,31 @@ static double conflicts(const struct csrconv_shape *shape)
     return (double)(lowest < CSRCONV_LANES ? lowest : CSRCONV_LANES);
 }
 
-/* Stages of a chunk. */
+/* Stages of the longest chunk. */
 static double chunk_stages(const struct csrconv_jit_tiling *t)
 {
     return (double)csrconv_ceil_divide(t->stages, t->chunks);
 }
 
+/* The longest chunk's share of the channels. */
+static double chunk_share(const struct csrconv_jit_work *w, const struct csrconv_jit_tiling *t)
+{
+    const double channels = chunk_stages(t) * (double)t->stage_channels;
+    return fmin(1.0, channels / (double)w->shape->group_channels);
+}
+
 static double chunk_loads(const struct csrconv_jit_work *w, const struct csrconv_jit_tiling *t)
 {
-    return csrconv_jit_expected_loads(w, t->filters) * chunk_stages(t) / (double)t->stages;
+    return csrconv_jit_expected_loads(w, t->filters) * chunk_share(w, t);
 }
 
 double csrconv_jit_instructions(const struct csrconv_jit_work *work,
                                 const struct csrconv_jit_tiling *tiling)
 {
-    const double filters = (double)tiling->filters, stages = chunk_stages(tiling);
+    const double filters = (double)tiling->filters;
     const double products =
-        filters * (double)work->shape->columns * work->density * stages / (double)tiling->stages;
-    return products + chunk_loads(work, tiling) + stages * work->stage_instructions +
+        filters * (double)work->shape->columns * work->density * chunk_share(work, tiling);
+    return products + chunk_loads(work, tiling) + chunk_stages(tiling) * work->stage_instructions +
            filters * filter_instructions + block_instructions;
 }
 
@@ -154,13 +169,36 @@ static double channel_words(const struct csrconv_shape *shape, const struct csrc
     return t->trims ? fmin(all, seen) : all;
 }
 
-/* Clocks to copy a stage of the resident blocks. */
+static double stage_bytes(const struct csrconv_shape *shape, const struct csrconv_jit_tiling *t)
+{
+    return channel_words(shape, t) * (double)t->stage_channels * sizeof(float);
+}
+
+/* Clocks to copy a stage of the resident blocks, by themselves. */
 static double stage_copy_clocks(const struct csrconv_shape *shape,
                                 const struct csrconv_jit_tiling *t, double busy)
 {
-    const double bytes =
-        channel_words(shape, t) * (double)t->stage_channels * (double)t->residents * sizeof(float);
-    return bytes / fmin(staged_bytes, shared_out_bytes / busy);
+    const double residents = (double)t->residents;
+    const double copies = (double)csrconv_jit_copies_of(shape, t, 0).count * residents;
+    const double bytes = stage_bytes(shape, t) * residents;
+    return copy_clocks + copies * copy_begin_clocks +
+           bytes / fmin(staged_bytes, shared_out_bytes / busy);
+}
+
+/* Of two things that go on at the same time and wait for each other now and then. */
+static double beside(double a, double b)
+{
+    return sqrt(a * a + b * b);
+}
+
+/* Clocks from when the first stage is there until the last is worked through. */
+static double stages_clocks(const struct csrconv_shape *shape, const struct csrconv_jit_tiling *t,
+                            double code, double copy)
+{
+    const double stages = chunk_stages(t), stage = code / stages + stage_clocks;
+    const bool is_wide = stages > 1.0 && stage_bytes(shape, t) > wide_stage_bytes;
+    const double clocks = stage + (stages - 1.0) * beside(stage, copy);
+    return is_wide ? clocks * wide_stage_share : clocks;
 }
 
 /* From the last stage to the end. */
@@ -170,6 +208,15 @@ static double end_clocks(const struct csrconv_jit_tiling *t)
     const double own = (double)t->filters * (double)t->threads * residents * sizeof(float) / chunks;
     const double exchange = exchange_clocks + (chunks - 1.0) * own / exchanged_bytes;
     return own / stored_bytes + (t->chunks > 1 ? exchange : 0.0);
+}
+
+/* Clocks of the GPU's memory, of which what the second cache can hold wants none. */
+static double memory_clocks(const struct csrconv_shape *shape)
+{
+    const double in = (double)shape->g.channels * (double)shape->plane;
+    const double out = (double)shape->g.filters * (double)shape->out_plane;
+    const double bytes = (double)shape->g.batch * (in + out) * sizeof(float);
+    return bytes > cached_bytes ? bytes / memory_bytes : 0.0;
 }
 
 /*
@@ -184,12 +231,13 @@ double csrconv_jit_cost_us(const struct csrconv_jit_work *work,
     const double share = tiling->chunks > 2 ? room_of_four : 1.0;
     const double places = share * (double)machine->processors * (double)tiling->residents;
     const double blocks = (double)tiling->blocks * (double)csrconv_jit_parts(work->shape, tiling);
-    const double waves = ceil(blocks / places), stages = chunk_stages(tiling);
+    const double waves = ceil(blocks / places);
     const double busy = fmin(1.0, blocks / places); /* share of the multiprocessors */
     const double copy = stage_copy_clocks(work->shape, tiling, busy);
-    const double stage = code_clocks(work, machine, tiling, busy) / stages + stage_clocks;
+    const double code = code_clocks(work, machine, tiling, busy);
     const double ends = copy + end_clocks(tiling);
-    const double middle = stage + (stages - 1.0) * sqrt(stage * stage + copy * copy);
+    const double middle = stages_clocks(work->shape, tiling, code, copy);
     const double seen_ends = tiling->residents > 1 ? 1.0 : waves;
-    return launch_us + (seen_ends * ends + waves * middle) / (machine->clock_ghz * 1e3);
+    const double clocks = beside(seen_ends * ends + waves * middle, memory_clocks(work->shape));
+    return launch_us + clocks / (machine->clock_ghz * 1e3);
 }
