@@ -3,19 +3,24 @@
  * channels, of the same length for all, so that a block knows where its own lies and brings it in
  * one go. Host code, without a call of CUDA's.
  *
- * A tile has places for filter_ways * filters filters. Within a chunk they are dealt to the warps
- * such that all have about as many nonzeros, so a warp has other places in another chunk. A list
- * begins with words: where in it each warp's quads begin; of the segments of all warps in turn the
- * quads, shifted up by CSRCONV_PLACE_BITS, and the place; the filters of the places, -1 for none;
- * their biases. The warps' quads follow: two nonzeros each as in row_streams.h, segment by segment,
- * and last of each warp one that adds nothing.
+ * A tile has places for filter_ways * filters filters, dealt such that every chunk of every tile
+ * has about as many nonzeros. What a filter has in a chunk is a segment. Within a chunk segments
+ * are dealt to the warps such that all have about as much to do, so a warp has other places, and
+ * other numbers of them, in another chunk.
+ *
+ * A list begins with words: for each warp, and once more for the end, where in the list its quads
+ * begin, shifted up by CSRCONV_FIRST_BITS, and its first segment; of the segments of all warps in
+ * turn the quads, shifted up by CSRCONV_PLACE_BITS, and the place; the filters of the places, -1
+ * for none; their biases. The warps' quads follow, segment by segment, and last of each warp one
+ * that adds nothing.
  */
 #ifndef CSRCONV_CUDA_CHUNK_LISTS_H
 #define CSRCONV_CUDA_CHUNK_LISTS_H
 
-#include "row_streams.h"
+#include "quads.h"
+#include "split_tiling.h"
 
-enum { CSRCONV_PLACE_BITS = 8 };
+enum { CSRCONV_PLACE_BITS = 8, CSRCONV_FIRST_BITS = 9 };
 
 struct csrconv_chunk_lists {
     int64_t count; /* filter tiles of all groups, times chunks, which count faster */
@@ -28,7 +33,7 @@ int64_t csrconv_chunk_list_head(const struct csrconv_block_tiling *tiling);
 
 /* After a failure the caller frees what was made. */
 csrconv_status csrconv_chunk_lists_make(const struct csrconv_problem *problem,
-                                        const struct csrconv_block_tiling *tiling,
+                                        const struct csrconv_split_tiling *tiling,
                                         struct csrconv_memory *memory,
                                         struct csrconv_chunk_lists *lists);
 void csrconv_chunk_lists_free(const struct csrconv_memory *memory,

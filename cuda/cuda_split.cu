@@ -134,7 +134,7 @@ static csrconv_status upload_lists(const struct csrconv_problem *problem,
 {
     csrconv_memory scratch = *memory; /* not the plan's: gone when the copy is done */
     csrconv_chunk_lists lists;
-    csrconv_status status = csrconv_chunk_lists_make(problem, &s->tiling.block, &scratch, &lists);
+    csrconv_status status = csrconv_chunk_lists_make(problem, &s->tiling, &scratch, &lists);
     if (!status && lists.pitch > s->tiling.list_quads)
         status = csrconv_fail(CSRCONV_NOT_SUPPORTED,
                               "a block's list of %" PRId64 " bytes does not fit where %" PRId64
@@ -183,7 +183,7 @@ static split_args args_of(const struct csrconv_problem *problem, const split *s)
     const csrconv_block_tiling *t = &s->tiling.block;
     const csrconv_block_kernel *kernel = &csrconv_block_kernels[t->kernel];
     const int64_t threads = t->filter_ways * t->pixel_ways * WARP, channel = t->patch.channel;
-    return split_args{
+    split_args a = {
         .lists = reinterpret_cast<const int4 *>(s->lists),
         .sources = s->sources,
         .outputs = s->outputs,
@@ -203,14 +203,13 @@ static split_args args_of(const struct csrconv_problem *problem, const split *s)
         .by_tiles = csrconv_divisor_of(t->row_tiles * t->column_tiles),
         .by_group = csrconv_divisor_of(t->filter_tiles),
         .by_channel = csrconv_divisor_of(channel),
+        .first_channel = {},
         .chunks = static_cast<int>(t->stages),
         .tiles = static_cast<int>(t->row_tiles * t->column_tiles),
         .tile_images = static_cast<int>(t->patch.images),
         .channel_words = static_cast<int>(channel),
-        .stage_channels = static_cast<int>(t->stage_channels),
         .sharing = channel < threads ? static_cast<int>(threads / channel) : 1,
         .list_quads = static_cast<int>(s->tiling.list_quads),
-        .filters = kernel->filters,
         .pixels = kernel->pixels,
         .filter_ways = static_cast<int>(t->filter_ways),
         .words = static_cast<int>(csrconv_block_words(t)),
@@ -220,6 +219,9 @@ static split_args args_of(const struct csrconv_problem *problem, const split *s)
         .units = static_cast<int>(csrconv_split_units(t)),
         .share = static_cast<int>(csrconv_split_share(t)),
     };
+    for (int i = 0; i <= t->stages; i++)
+        a.first_channel[i] = static_cast<int>(s->tiling.first_channel[i]);
+    return a;
 }
 
 static void explain(const split *s, struct csrconv_prepared *prepared)
@@ -234,8 +236,9 @@ static void explain(const split *s, struct csrconv_prepared *prepared)
              "%d filters x %d pixels a lane, %" PRId64 " x %" PRId64
              " warps (filters x pixels); tiles of %" PRId64 " images x %" PRId64 " x %" PRId64
              " outputs in %" PRId64 " words; %" PRId64 " chunks of %" PRId64
-             " channels, %s; borders made while staging; lists of %" PRId64 " bytes; %" PRId64
-             " blocks, %" PRId64 " bytes shared, %" PRId64 " blocks a multiprocessor; estimated "
+             " channels at most, %s; borders made while staging; lists of %" PRId64
+             " bytes; %" PRId64 " blocks, %" PRId64 " bytes shared, %" PRId64
+             " blocks a multiprocessor; estimated "
              "%.3g us",
              k->filters, k->pixels, t->filter_ways, t->pixel_ways, p->images, p->rows, p->columns,
              csrconv_block_words(t), t->stages, t->stage_channels, adder,

@@ -113,78 +113,28 @@ static void count_quads(const struct csrconv_problem *problem,
         for (int64_t stage = 0; stage < tiling->stages; stage++) {
             next_stage(problem, tiling, stage, filters, &cursor);
             for (int i = 0; i < filters; i++)
-                quads += (cursor.end[i] - cursor.at[i] + 1) / 2;
+                quads += csrconv_quads_of(cursor.end[i] - cursor.at[i]);
         }
         streams->start[warp + 1] = streams->start[warp] + quads;
     }
 }
 
-/* What the streams are written from, with the offset of each of the R * S weights of a channel. */
-struct writer {
-    const struct csrconv_problem *problem;
-    const struct csrconv_block_tiling *tiling;
-    int64_t *offsets; /* in floats */
-};
-
-static csrconv_status find_offsets(struct writer *writer, struct csrconv_memory *memory)
-{
-    const struct csrconv_shape *shape = &writer->problem->shape;
-    const int64_t width = shape->g.kernel_w, count = shape->g.kernel_h * width;
-    const csrconv_status status =
-        csrconv_allocate(memory, count, sizeof *writer->offsets, (void **)&writer->offsets);
-    for (int64_t i = 0; i < count && !status; i++)
-        writer->offsets[i] =
-            csrconv_patch_offset(shape, &writer->tiling->patch, i / width, i % width);
-    return status;
-}
-
-/* Bytes from the stage's start to the input of a nonzero, for the tile's first output. */
-static uint32_t stage_offset(const struct writer *writer, int64_t column)
-{
-    const csrconv_geometry *g = &writer->problem->shape.g;
-    const int64_t weights = g->kernel_h * g->kernel_w;
-    const int64_t channel = column / weights % writer->tiling->stage_channels;
-    const int64_t floats =
-        channel * writer->tiling->patch.channel + writer->offsets[column % weights];
-    return (uint32_t)floats * (uint32_t)sizeof(float);
-}
-
-/* Two nonzeros that add nothing. */
-static struct csrconv_quad nothing(const struct csrconv_block_tiling *tiling)
-{
-    const uint32_t offset = (uint32_t)(tiling->zeros * (int64_t)sizeof(float));
-    return (struct csrconv_quad){ { offset, 0, offset, 0 } };
-}
-
-static struct csrconv_quad *write_filter(const struct writer *writer, int64_t from, int64_t to,
-                                         struct csrconv_quad *quad)
-{
-    const struct csrconv_weights *weights = writer->problem->weights;
-    for (int64_t i = from; i < to; i++) {
-        uint32_t *word = quad->word + (i - from) % 2 * 2;
-        if (word == quad->word)
-            *quad = nothing(writer->tiling);
-        word[0] = stage_offset(writer, weights->indices[i]);
-        memcpy(word + 1, weights->values + i, sizeof *word);
-        quad += (i - from) % 2;
-    }
-    return quad + (to - from) % 2;
-}
-
-static struct csrconv_quad *write_stage(const struct writer *writer, const struct cursor *cursor,
-                                        int filters, struct csrconv_quad *quad)
+static struct csrconv_quad *write_stage(const struct csrconv_quad_writer *writer,
+                                        const struct cursor *cursor, int64_t stage, int filters,
+                                        struct csrconv_quad *quad)
 {
     struct csrconv_quad *counts = quad++;
     for (int i = 0; i < filters; i++) {
-        const int64_t count = (cursor->end[i] - cursor->at[i] + 1) / 2;
-        counts->word[i / 2] |= (uint32_t)count << i % 2 * 16;
-        quad = write_filter(writer, cursor->at[i], cursor->end[i], quad);
+        const int64_t from = cursor->at[i], to = cursor->end[i];
+        counts->word[i / 2] |= (uint32_t)csrconv_quads_of(to - from) << i % 2 * 16;
+        quad = csrconv_write_quads(writer, from, to, stage * writer->tiling->stage_channels, quad);
     }
-    *quad++ = nothing(writer->tiling);
+    *quad++ = csrconv_quad_of_nothing(writer->tiling);
     return quad;
 }
 
-static void write_quads(const struct writer *writer, struct csrconv_row_streams *streams)
+static void write_streams(const struct csrconv_quad_writer *writer,
+                          struct csrconv_row_streams *streams)
 {
     const struct csrconv_problem *problem = writer->problem;
     const struct csrconv_block_tiling *tiling = writer->tiling;
@@ -195,7 +145,7 @@ static void write_quads(const struct writer *writer, struct csrconv_row_streams 
         begin_warp(problem, streams->filter + warp * filters, filters, &cursor);
         for (int64_t stage = 0; stage < tiling->stages; stage++) {
             next_stage(problem, tiling, stage, filters, &cursor);
-            quad = write_stage(writer, &cursor, filters, quad);
+            quad = write_stage(writer, &cursor, stage, filters, quad);
         }
     }
 }
@@ -206,7 +156,7 @@ csrconv_status csrconv_row_streams_make(const struct csrconv_problem *problem,
                                         struct csrconv_row_streams *streams)
 {
     const int64_t filters = csrconv_block_kernels[tiling->kernel].filters;
-    struct writer writer = { problem, tiling, NULL };
+    struct csrconv_quad_writer writer;
     csrconv_status status;
     int64_t quads;
     memset(streams, 0, sizeof *streams);
@@ -223,11 +173,12 @@ csrconv_status csrconv_row_streams_make(const struct csrconv_problem *problem,
     if (status)
         return status;
     memset(streams->quads, 0, (size_t)quads * sizeof *streams->quads);
-    status = find_offsets(&writer, memory);
-    if (!status)
-        write_quads(&writer, streams);
-    csrconv_release(memory, writer.offsets);
-    return status;
+    status = csrconv_quad_writer_init(problem, tiling, memory, &writer);
+    if (status)
+        return status;
+    write_streams(&writer, streams);
+    csrconv_quad_writer_free(memory, &writer);
+    return CSRCONV_OK;
 }
 
 void csrconv_row_streams_free(const struct csrconv_memory *memory,

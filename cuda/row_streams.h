@@ -3,19 +3,13 @@
  * filters, from front to back. Host code, without a call of CUDA's.
  *
  * For each stage a stream has a quad of counts, 16 bits for each filter of the warp: how many quads
- * the filter has in the stage. These follow, two nonzeros each: offset in bytes from the stage's
- * start, bits of the value, and the same again. Where there is no second one, its value is zero and
- * its offset that of zeros, so that it adds nothing whatever the input holds. Last comes a quad of
- * two such, since a warp loads the inputs of the quad that follows the one it multiplies.
+ * the filter has in the stage. These follow, and last a quad that adds nothing, since a warp loads
+ * the inputs of the quad that follows the one it multiplies.
  */
 #ifndef CSRCONV_CUDA_ROW_STREAMS_H
 #define CSRCONV_CUDA_ROW_STREAMS_H
 
-#include "block_tiling.h"
-
-struct csrconv_quad {
-    uint32_t word[4];
-};
+#include "quads.h"
 
 /* Warps copy their streams in parts of so many quads, three of them ahead: also past the end. */
 enum { CSRCONV_STREAM_PART = 32, CSRCONV_QUADS_AHEAD = 3 * CSRCONV_STREAM_PART };

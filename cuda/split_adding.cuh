@@ -136,11 +136,11 @@ static __device__ __forceinline__ void give(const split_args &a, int chunk, int 
     }
 }
 
-/* Where the four sums of a lane's unit go, and their filter's bias. */
+/* Where the four sums of a lane's unit go, and what is added to them. */
 struct target {
-    int64_t first;    /* output of the tile's first image and the filter's plane */
+    float *out;       /* of the tile's first image, the filter's plane */
     int output[UNIT]; /* counted from there; -1: nowhere */
-    float bias;
+    float bias, residual[UNIT];
 };
 
 /* outputs has where the words of the tile go. */
@@ -153,15 +153,16 @@ static __device__ __forceinline__ target target_of(const split_args &a, const sp
     const int filter = unit < a.units ? filter_of(a, list, place) : -1;
     const int pixels = filter < 0 ? 0 : a.pixels - g * UNIT;
     const int64_t end = (a.n - b.image) * a.out_stride; /* of the images that are there */
-    target t = { b.image * a.out_stride + filter * a.out_plane, {}, 0.0F };
+    const int64_t first = b.image * a.out_stride + filter * a.out_plane;
+    target t = { a.out + first, {}, filter < 0 ? 0.0F : bias_of(a, list, place), {} };
     outputs += (pixel_way * a.pixels + g * UNIT) * WARP + lane;
 #pragma unroll
     for (int i = 0; i < UNIT; i++) {
         t.output[i] = i < pixels ? outputs[i * WARP] : -1;
         t.output[i] = t.output[i] < end ? t.output[i] : -1;
+        if (a.epilogue.residual && t.output[i] >= 0)
+            t.residual[i] = __ldg(a.epilogue.residual + first + t.output[i]);
     }
-    if (filter >= 0)
-        t.bias = bias_of(a, list, place);
     return t;
 }
 
@@ -171,13 +172,11 @@ static __device__ __forceinline__ void store_sums(const split_args &a, const tar
     const float x[UNIT] = { sums.x, sums.y, sums.z, sums.w };
 #pragma unroll
     for (int i = 0; i < UNIT; i++) {
-        const int64_t to = t.first + t.output[i];
         float y = x[i] + t.bias;
-        if (t.output[i] < 0)
-            continue;
         if (a.epilogue.residual)
-            y += __ldg(a.epilogue.residual + to);
-        a.out[to] = csrconv::clamp(y, a.epilogue.lo, a.epilogue.hi);
+            y += t.residual[i];
+        if (t.output[i] >= 0)
+            t.out[t.output[i]] = csrconv::clamp(y, a.epilogue.lo, a.epilogue.hi);
     }
 }
 
@@ -201,6 +200,14 @@ static __device__ __forceinline__ float4 add_up(const float4 *from, int step, in
     return sum;
 }
 
+/* The target of the i-th float4 that the block adds. */
+static __device__ __forceinline__ target share_target(const split_args &a, const split_place &b,
+                                                      const int4 *list, const int32_t *outputs,
+                                                      int i)
+{
+    return target_of(a, b, list, outputs, i / WARP * a.chunks + b.chunk, i % WARP);
+}
+
 /*
  * The block's share of its tile's outputs, from what all blocks of the cluster give. Where they go
  * is worked out before that is waited for.
@@ -211,9 +218,10 @@ static __device__ __forceinline__ void add_given(const split_args &a, const spli
                                                  const gift &given)
 {
     const int step = a.share * WARP; /* from what a chunk gave to the next's */
-    const int lane = threadIdx.x % WARP;
     int i = threadIdx.x;
-    target t = target_of(a, b, list, outputs, i / WARP * a.chunks + b.chunk, lane);
+    target t = {};
+    if (i < step)
+        t = share_target(a, b, list, outputs, i);
     if (WAY == ALONE)
         __syncthreads();
     else
@@ -222,7 +230,8 @@ static __device__ __forceinline__ void add_given(const split_args &a, const spli
     while (i < step) {
         store_sums(a, t, add_up(given.units + i, step, a.chunks));
         i += blockDim.x;
-        t = target_of(a, b, list, outputs, i / WARP * a.chunks + b.chunk, lane);
+        if (i < step)
+            t = share_target(a, b, list, outputs, i);
     }
 }
 

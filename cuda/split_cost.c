@@ -4,10 +4,6 @@
 #include "integers.h"
 
 #include <math.h>
-#include <string.h>
-
-/* Of 1 to CSRCONV_MOST_CHUNKS chunks, the ends of all: at most 1 + 1 + 2 + 3 and so on. */
-enum { MOST_PARTS = 1 + CSRCONV_MOST_CHUNKS * (CSRCONV_MOST_CHUNKS - 1) / 2 };
 
 /* Clocks of one multiprocessor; docs/performance-notes-gpu.md has what they are fitted to. */
 static const double launch_clocks = 1700; /* launch, place in the grid, end of the kernel */
@@ -26,82 +22,18 @@ static const double direct_clocks = 300;
 static const double stored_bytes = 6.5;        /* in a clock, all multiprocessors at it */
 static const double l2_bytes_per_clock = 2300; /* all multiprocessors together */
 
-/* The columns cut wherever one of the numbers of chunks cuts them, and the nonzeros of each part.
- */
-struct parts {
-    int64_t count, end[MOST_PARTS], nonzeros[MOST_PARTS];
-};
-
-static int64_t chunk_columns(const struct csrconv_shape *shape, int64_t chunks)
-{
-    return csrconv_ceil_divide(shape->group_channels, chunks) * shape->g.kernel_h *
-           shape->g.kernel_w;
-}
-
-/* Keeps the ends ascending, each once. */
-static void add_end(struct parts *parts, int64_t end)
-{
-    int64_t i = parts->count;
-    for (; i > 0 && parts->end[i - 1] >= end; i--)
-        if (parts->end[i - 1] == end)
-            return;
-    memmove(parts->end + i + 1, parts->end + i, (size_t)(parts->count - i) * sizeof *parts->end);
-    parts->end[i] = end;
-    parts->count++;
-}
-
-static void cut_columns(const struct csrconv_shape *shape, struct parts *parts)
-{
-    *parts = (struct parts){ 0 };
-    add_end(parts, shape->columns);
-    for (int64_t chunks = 2; chunks <= CSRCONV_MOST_CHUNKS; chunks++) {
-        const int64_t size = chunk_columns(shape, chunks);
-        for (int64_t end = size; end < shape->columns; end += size)
-            add_end(parts, end);
-    }
-}
-
-/* Once over the weights, whatever they will be cut into. A row's columns ascend. */
-static void count_parts(const struct csrconv_weights *w, struct parts *parts)
-{
-    for (int64_t m = 0; m < w->filters; m++) {
-        int64_t at = w->indptr[m];
-        for (int64_t i = 0; i < parts->count; i++) {
-            const int64_t from = at;
-            while (at < w->indptr[m + 1] && w->indices[at] < parts->end[i])
-                at++;
-            parts->nonzeros[i] += at - from;
-        }
-    }
-}
-
-/* Nonzeros of the chunk that has most, over the mean. */
-static double heaviest_chunk(const struct csrconv_shape *shape, const struct parts *parts,
-                             int64_t chunks, double nonzeros)
-{
-    const int64_t size = chunk_columns(shape, chunks);
-    int64_t most = 0, count = 0;
-    for (int64_t i = 0; i < parts->count; i++) {
-        count += parts->nonzeros[i];
-        most = csrconv_larger(most, count);
-        if (parts->end[i] % size == 0)
-            count = 0;
-    }
-    return (double)(most * chunks) / fmax(1.0, nonzeros);
-}
-
 void csrconv_split_work_init(const struct csrconv_problem *problem, struct csrconv_split_work *work)
 {
     const struct csrconv_weights *w = problem->weights;
-    struct parts parts;
+    struct csrconv_slices slices;
     *work = (struct csrconv_split_work){ .shape = &problem->shape,
                                          .nonzeros = (double)csrconv_nonzeros(w) };
     for (int64_t m = 0; m < w->filters; m++)
         work->longest_row = fmax(work->longest_row, (double)(w->indptr[m + 1] - w->indptr[m]));
-    cut_columns(&problem->shape, &parts);
-    count_parts(w, &parts);
-    for (int64_t chunks = 1; chunks <= CSRCONV_MOST_CHUNKS; chunks++)
-        work->heaviest[chunks] = heaviest_chunk(&problem->shape, &parts, chunks, work->nonzeros);
+    csrconv_slices_init(problem, &slices);
+    while (work->most_chunks < CSRCONV_MOST_CHUNKS &&
+           csrconv_split_cut(&slices, work->most_chunks + 1, &work->cut[work->most_chunks + 1]))
+        work->most_chunks++;
 }
 
 /* The mean, and about what the fullest of a hundred has above it. */
@@ -114,7 +46,7 @@ double csrconv_split_block_nonzeros(const struct csrconv_split_work *work,
                                     const struct csrconv_block_tiling *t)
 {
     const double lists = (double)(work->shape->g.groups * t->filter_tiles * t->stages);
-    const double mean = work->nonzeros / lists * work->heaviest[t->stages];
+    const double mean = work->nonzeros / lists * work->cut[t->stages].heaviest;
     return fullest(mean, work->longest_row);
 }
 

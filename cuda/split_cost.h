@@ -8,8 +8,8 @@
 struct csrconv_split_work {
     const struct csrconv_shape *shape;
     double nonzeros, longest_row;
-    /* Of so many chunks, the one with most nonzeros over the mean. */
-    double heaviest[CSRCONV_MOST_CHUNKS + 1];
+    int64_t most_chunks;
+    struct csrconv_split_cut cut[CSRCONV_MOST_CHUNKS + 1]; /* into so many chunks */
 };
 
 void csrconv_split_work_init(const struct csrconv_problem *problem,

@@ -31,12 +31,14 @@ static __device__ __forceinline__ void walk(const split_args &a, int chunk, cons
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const int pixel_way = warp / a.filter_ways, way = warp - pixel_way * a.filter_ways;
     const char *base = reinterpret_cast<const char *>(stage + pixel_way * PIXELS * WARP + lane);
-    list_stream stream = { list + start_of(list, way) };
+    const int begin = begin_of(list, way);
+    const int end = begin_of(list, way + 1) & ((1 << CSRCONV_FIRST_BITS) - 1);
+    list_stream stream = { list + (begin >> CSRCONV_FIRST_BITS) };
     in_hand<PIXELS> hand;
     hand.quad = stream.next();
     load_inputs(hand.inputs, base, hand.quad.x);
 #pragma unroll 1
-    for (int f = way * a.filters; f < (way + 1) * a.filters; f++) {
+    for (int f = begin & ((1 << CSRCONV_FIRST_BITS) - 1); f < end; f++) {
         const int segment = segment_of(a, list, f);
         const int place = segment & ((1 << CSRCONV_PLACE_BITS) - 1);
         float sums[PIXELS] = {};
@@ -63,12 +65,12 @@ static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS, 1)
     if (WAY == IN_CLUSTER)
         expect_given(given.barrier,
                      share_of(a, b.chunk) * a.chunks * WARP * static_cast<int>(sizeof(float4)));
-    const filler f = filler_of(a, b);
+    const filler f = filler_of(a, b, stage);
 #pragma unroll 1
     for (int i = threadIdx.x; i < a.words; i += blockDim.x)
         stage[a.zeros + i] = 0.0F;
     wait_for_previous();
-    fill_patch(a, b, f, stage);
+    fill_patch(a, f);
     csrconv::copies_commit();
     csrconv::copies_wait();
     __syncthreads();

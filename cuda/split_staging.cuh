@@ -33,46 +33,44 @@ static __device__ __forceinline__ void fill_word(const float *from, int64_t from
 
 /* A thread's part of the patch: one word of several channels, or several words of all of them. */
 struct filler {
+    const float *image;    /* the plane of its first channel in the tile's first image */
+    float *stage;          /* that channel's first word */
+    int64_t end;           /* of the images that there are, from `image` on */
     const int32_t *source; /* of the tile's words */
-    int channel, word;     /* its first */
-    int first;             /* source of that word */
+    int channels;          /* from its first to the chunk's last */
+    int word, first;       /* its first word, and the source of that */
 };
 
-/* What does not depend on the input. */
-static __device__ __forceinline__ filler filler_of(const split_args &a, const split_place &b)
+/* What does not depend on the input, and so is worked out while that is waited for. */
+static __device__ __forceinline__ filler filler_of(const split_args &a, const split_place &b,
+                                                   float *stage)
 {
-    const int thread = static_cast<int>(threadIdx.x);
-    const int words = a.channel_words;
-    filler f = { a.sources + static_cast<int64_t>(b.tile) * words, 0, thread, -1 };
-    if (a.sharing > 1) {
-        f.channel = csrconv_divide(a.by_channel, thread);
-        f.word = thread - f.channel * words;
-    }
-    if (f.channel >= a.sharing)
-        f.word = words;
+    const int thread = static_cast<int>(threadIdx.x), words = a.channel_words;
+    const int own = a.sharing > 1 ? csrconv_divide(a.by_channel, thread) : 0;
+    const int begin = a.first_channel[b.chunk];
+    const int64_t group = csrconv_divide(a.by_group, b.filter_tile);
+    const int64_t channel = group * a.group_channels + begin + own;
+    filler f = { a.in + b.image * a.in_stride + channel * a.plane,
+                 stage + own * words,
+                 (a.n - b.image) * a.in_stride,
+                 a.sources + static_cast<int64_t>(b.tile) * words,
+                 a.first_channel[b.chunk + 1] - begin - own,
+                 own < a.sharing ? thread - own * words : words,
+                 -1 };
     if (f.word < words)
         f.first = __ldg(f.source + f.word);
     return f;
 }
 
 /* The patch of the chunk's channels, borders included. */
-static __device__ __forceinline__ void fill_patch(const split_args &a, const split_place &b,
-                                                  const filler &f, float *stage)
+static __device__ __forceinline__ void fill_patch(const split_args &a, const filler &f)
 {
-    const int64_t channel = static_cast<int64_t>(b.chunk) * a.stage_channels;
-    const int64_t left = a.group_channels - channel;
-    const int channels = static_cast<int>(left < a.stage_channels ? left : a.stage_channels);
-    const int64_t group = csrconv_divide(a.by_group, b.filter_tile);
-    const int64_t end = (a.n - b.image) * a.in_stride; /* of the images that there are */
-    const float *image =
-        a.in + b.image * a.in_stride + (group * a.group_channels + channel + f.channel) * a.plane;
     int source = f.first;
 #pragma unroll 1
     for (int word = f.word; word < a.channel_words;) {
-        const bool is_there = source >= 0 && source < end;
-        fill_word(is_there ? image + source : a.in, is_there ? a.sharing * a.plane : 0,
-                  stage + f.channel * a.channel_words + word, a.sharing * a.channel_words,
-                  channels - f.channel, a.sharing, is_there);
+        const bool is_there = source >= 0 && source < f.end;
+        fill_word(is_there ? f.image + source : a.in, is_there ? a.sharing * a.plane : 0,
+                  f.stage + word, a.sharing * a.channel_words, f.channels, a.sharing, is_there);
         word += blockDim.x;
         if (word < a.channel_words)
             source = __ldg(f.source + word);

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 enum { WARP = 32, MOST_RESIDENT = 2, REGISTERS = 65536 };
 
@@ -97,14 +98,15 @@ static bool fit_residents(struct search *s, int64_t needed)
 
 static void consider_chunks(struct search *s, int64_t chunks)
 {
+    const struct csrconv_split_cut *cut = &s->work.cut[chunks];
     struct csrconv_block_tiling *t = &s->tiling.block;
-    const int64_t channels = s->problem->shape.group_channels;
     const int64_t filter_tiles = s->problem->shape.g.groups * t->filter_tiles;
     const int64_t tiles = t->row_tiles * t->column_tiles; /* checked by csrconv_tile_sources */
     const int64_t threads = WARP * t->filter_ways * t->pixel_ways;
     int64_t needed;
     t->stages = chunks;
-    t->stage_channels = csrconv_ceil_divide(channels, chunks);
+    t->stage_channels = cut->most_channels;
+    memcpy(s->tiling.first_channel, cut->first, sizeof cut->first);
     if ((double)filter_tiles * (double)t->image_tiles * (double)tiles * (double)chunks >
         most_blocks)
         return;
@@ -121,12 +123,6 @@ static void consider_chunks(struct search *s, int64_t chunks)
     }
 }
 
-/* No chunk is left without channels. */
-static bool is_even(int64_t channels, int64_t chunks)
-{
-    return (chunks - 1) * csrconv_ceil_divide(channels, chunks) < channels;
-}
-
 static void consider_tile(void *context, const struct csrconv_patch *patch)
 {
     struct search *s = context;
@@ -139,9 +135,8 @@ static void consider_tile(void *context, const struct csrconv_patch *patch)
     t->column_tiles = csrconv_column_tiles(shape, patch);
     if (csrconv_tile_sources(shape, patch) < 0 || shape->g.filters > INT32_MAX)
         return; /* beyond what tables and lists count to */
-    for (int64_t chunks = 1; chunks <= CSRCONV_MOST_CHUNKS; chunks++)
-        if (is_even(shape->group_channels, chunks))
-            consider_chunks(s, chunks);
+    for (int64_t chunks = 1; chunks <= s->work.most_chunks; chunks++)
+        consider_chunks(s, chunks);
 }
 
 static void consider_kernel(struct search *s, int kernel)

@@ -4,12 +4,14 @@
  *
  * A block computes the filters of filter_ways warps for one tile of outputs over one chunk of the
  * input channels; the blocks of all chunks then add up what they have. In a csrconv_block_tiling
- * of it, stages are chunks, of which a block holds its one (ring = 1), and no warp only stages.
+ * of it, stages are chunks, of which a block holds its one (ring = 1), stage_channels the channels
+ * of the widest, and no warp only stages.
  */
 #ifndef CSRCONV_CUDA_SPLIT_TILING_H
 #define CSRCONV_CUDA_SPLIT_TILING_H
 
 #include "block_tiling.h"
+#include "split_cut.h"
 
 /*
  * The members of csrconv_block_kernels that are considered. Filters of a warp come one after the
@@ -28,8 +30,7 @@ enum {
     CSRCONV_SPLIT_THREADS = 512, /* of a block, at the most */
     CSRCONV_SPLIT_REGISTERS = 128,
     CSRCONV_ADDING_THREADS = 128,
-    CSRCONV_MOST_CHUNKS = 8, /* blocks of a cluster, as every GPU with clusters has them */
-    CSRCONV_UNIT_PIXELS = 4  /* outputs that a lane gives away at once */
+    CSRCONV_UNIT_PIXELS = 4 /* outputs that a lane gives away at once */
 };
 
 /* Who adds the chunks' sums, always in the order of the chunks. */
@@ -48,7 +49,8 @@ struct csrconv_split_machine {
 struct csrconv_split_tiling {
     struct csrconv_block_tiling block;
     enum csrconv_split_adder adder;
-    int64_t list_quads; /* that a block's list may have */
+    int64_t list_quads;                             /* that a block's list may have */
+    int64_t first_channel[CSRCONV_MOST_CHUNKS + 1]; /* of the chunks, as of csrconv_split_cut */
 };
 
 /* Quadruples of sums that the 32 lanes of a block's warps have: F * ceil(P / 4) for each warp. */

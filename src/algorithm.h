@@ -53,7 +53,7 @@ struct csrconv_problem {
 };
 
 enum { CSRCONV_TARGET_BYTES = 64, CSRCONV_DETAIL_BYTES = 512, CSRCONV_VARIANT_BYTES = 64 };
-enum { CSRCONV_MAPPING_BYTES = 320 };
+enum { CSRCONV_MAPPING_BYTES = 384 };
 
 /* What estimate finds. */
 struct csrconv_estimate {

@@ -71,12 +71,11 @@ static void fill_stage(const struct block *b)
     const int64_t group = b->filter_tile / t->filter_tiles;
     for (int64_t i = 0; i < t->stage_floats; i++)
         b->stage[i] = i < t->zeros ? NAN : 0.0F;
-    for (int64_t i = 0; i < t->stage_channels; i++) {
-        const int64_t channel = b->chunk * t->stage_channels + i;
-        if (channel < shape->group_channels)
-            fill_channel(b, group * shape->group_channels + channel,
-                         b->stage + i * t->patch.channel);
-    }
+    const int64_t *first = b->split->first_channel + b->chunk;
+    assert_in_range(first[1] - first[0], 1, t->stage_channels);
+    for (int64_t i = 0; i < first[1] - first[0]; i++)
+        fill_channel(b, group * shape->group_channels + first[0] + i,
+                     b->stage + i * t->patch.channel);
 }
 
 static void add(const struct block *b, float *sums, int64_t first_word, const uint32_t *pair)
@@ -91,13 +90,17 @@ static void add(const struct block *b, float *sums, int64_t first_word, const ui
     }
 }
 
+/* A warp's first segment, of the list's; that of the one behind the last is how many there are. */
+static int64_t first_segment(const uint32_t *list, int64_t way)
+{
+    return list[way] & ((1 << CSRCONV_FIRST_BITS) - 1);
+}
+
 /* The sums of one filter of a warp, given away four of a lane at a time. */
-static void give(const struct block *b, int64_t warp, int f, const float *sums)
+static void give(const struct block *b, int64_t warp, int64_t place, const float *sums)
 {
     const struct csrconv_block_tiling *t = &b->split->block;
-    const int64_t way = warp % t->filter_ways, places = csrconv_block_filters(t);
-    const uint32_t place = list_of(b)[t->filter_ways + way * kernel_of(b)->filters + f] &
-                           ((1 << CSRCONV_PLACE_BITS) - 1);
+    const int64_t places = csrconv_block_filters(t);
     const int pixels = kernel_of(b)->pixels, of_filter = (pixels - 1) / 4 + 1;
     const int64_t all = csrconv_split_units(t);
     for (int j = 0; j < pixels; j++) {
@@ -114,16 +117,16 @@ static void run_warp(const struct block *b, int64_t warp)
     const struct csrconv_block_tiling *t = &b->split->block;
     const int64_t way = warp % t->filter_ways, words = kernel_of(b)->pixels * LANES;
     const int64_t first_word = warp / t->filter_ways * words;
-    const uint32_t *list = list_of(b), *quad = list + list[way] * 4;
-    const uint32_t *segments = list + t->filter_ways + way * kernel_of(b)->filters;
+    const uint32_t *list = list_of(b), *quad = list + (list[way] >> CSRCONV_FIRST_BITS) * 4;
+    const uint32_t *segments = list + t->filter_ways + 1;
     float *sums = malloc((size_t)words * sizeof *sums);
-    for (int f = 0; f < kernel_of(b)->filters; f++) {
+    for (int64_t i = first_segment(list, way); i < first_segment(list, way + 1); i++) {
         memset(sums, 0, (size_t)words * sizeof *sums);
-        for (uint32_t n = segments[f] >> CSRCONV_PLACE_BITS; n > 0; n--, quad += 4) {
+        for (uint32_t n = segments[i] >> CSRCONV_PLACE_BITS; n > 0; n--, quad += 4) {
             add(b, sums, first_word, quad);
             add(b, sums, first_word, quad + 2);
         }
-        give(b, warp, f, sums);
+        give(b, warp, segments[i] & ((1 << CSRCONV_PLACE_BITS) - 1), sums);
     }
     /* What the last look ahead loads lies in the list, and in the stage. */
     assert_true(quad + 4 <= list + b->lists->pitch * 4);
@@ -139,7 +142,7 @@ static void store(const struct block *b, int64_t unit, int64_t lane, int i)
     const int pixels = kernel_of(b)->pixels;
     const int of_filter = (pixels - 1) / 4 + 1, j = (int)(unit % of_filter) * 4 + i;
     const int64_t places = csrconv_block_filters(t), row = unit / of_filter;
-    const int32_t filter = (int32_t)list_of(b)[t->filter_ways + places + row % places];
+    const int32_t filter = (int32_t)list_of(b)[t->filter_ways + 1 + places + row % places];
     const int64_t word = (row / places * pixels + j) * LANES + lane;
     const int64_t output =
         j < pixels ? b->tables->output[b->tile * csrconv_block_words(t) + word] : -1;
@@ -213,7 +216,7 @@ static void check_tiling(const struct csrconv_split_machine *machine, struct exa
                        .units = malloc((size_t)(units * LANES * 4) * sizeof(float)) };
     check_limits(machine, split);
     assert_ok(csrconv_memory_init(&memory, NULL));
-    assert_ok(csrconv_chunk_lists_make(&d->problem, t, &memory, &lists));
+    assert_ok(csrconv_chunk_lists_make(&d->problem, split, &memory, &lists));
     assert_ok(csrconv_tile_tables_make(&d->problem.shape, &t->patch, csrconv_block_words(t),
                                        &memory, &tables));
     exact_layer_clear(d);
@@ -322,26 +325,38 @@ static void many_outputs_take_about_what_was_measured(void **state)
     }
 }
 
-/* Over all lists, the most quads of a warp beside the mean of its list's warps. */
-static double unevenness(const struct csrconv_chunk_lists *lists,
-                         const struct csrconv_block_tiling *t)
+/* Quads of a warp of a list. */
+static int64_t warp_quads(const uint32_t *list, const struct csrconv_block_tiling *t, int64_t way)
 {
-    const int filters = csrconv_block_kernels[t->kernel].filters;
-    double worst = 1.0;
+    const uint32_t *segments = list + t->filter_ways + 1;
+    int64_t quads = 0;
+    for (int64_t i = first_segment(list, way); i < first_segment(list, way + 1); i++)
+        quads += segments[i] >> CSRCONV_PLACE_BITS;
+    return quads;
+}
+
+/* The most quads of a warp, and of a block, over the mean of all of them. */
+struct unevenness {
+    double warps, blocks;
+};
+
+static struct unevenness unevenness_of(const struct csrconv_chunk_lists *lists,
+                                       const struct csrconv_block_tiling *t)
+{
+    int64_t most = 0, most_block = 0, all = 0;
     for (int64_t i = 0; i < lists->count; i++) {
-        const uint32_t *words = lists->quads[i * lists->pitch].word;
-        const uint32_t *segments = words + t->filter_ways;
-        int64_t most = 0, all = 0;
+        const uint32_t *list = lists->quads[i * lists->pitch].word;
+        int64_t block = 0;
         for (int64_t way = 0; way < t->filter_ways; way++) {
-            int64_t quads = 0;
-            for (int f = 0; f < filters; f++)
-                quads += segments[way * filters + f] >> CSRCONV_PLACE_BITS;
+            const int64_t quads = warp_quads(list, t, way);
             most = quads > most ? quads : most;
-            all += quads;
+            block += quads;
         }
-        worst = fmax(worst, (double)(most * t->filter_ways) / fmax(1.0, (double)all));
+        most_block = block > most_block ? block : most_block;
+        all += block;
     }
-    return worst;
+    return (struct unevenness){ (double)(most * lists->count * t->filter_ways) / (double)all,
+                                (double)(most_block * lists->count) / (double)all };
 }
 
 /* Filters with most of their nonzeros in one half of the channels: which half, in pairs. */
@@ -361,6 +376,49 @@ static csrconv_weights *one_sided_weights(const csrconv_geometry *g)
     return weights;
 }
 
+/* One in 11 on the average, channels and filters at random from half to one and a half of that. */
+static csrconv_weights *speckled_weights(const csrconv_geometry *g)
+{
+    const int64_t columns = g->channels * g->kernel_h * g->kernel_w;
+    float *dense = calloc((size_t)(g->filters * columns), sizeof *dense);
+    int64_t *of_filter = calloc((size_t)g->filters, sizeof *of_filter);
+    int64_t *of_channel = calloc((size_t)g->channels, sizeof *of_channel);
+    struct random_state random;
+    csrconv_weights *weights;
+    assert_true(dense && of_filter && of_channel);
+    random_seed(&random, 11);
+    for (int64_t m = 0; m < g->filters; m++)
+        of_filter[m] = random_between(&random, 50, 150);
+    for (int64_t c = 0; c < g->channels; c++)
+        of_channel[c] = random_between(&random, 50, 150);
+    for (int64_t i = 0; i < g->filters * columns; i++) {
+        const int64_t share =
+            of_filter[i / columns] * of_channel[i % columns / (g->kernel_h * g->kernel_w)];
+        dense[i] = random_between(&random, 1, 110000) <= share ? 1.0F : 0.0F;
+    }
+    assert_ok(csrconv_weights_from_dense(dense, g->filters, g->channels, g->kernel_h, g->kernel_w,
+                                         NULL, &weights));
+    free(of_channel);
+    free(of_filter);
+    free(dense);
+    return weights;
+}
+
+static struct unevenness unevenness_by(const csrconv_weights *weights, const csrconv_geometry *g,
+                                       const struct csrconv_split_tiling *tiling)
+{
+    struct csrconv_problem problem = { .weights = weights };
+    struct csrconv_chunk_lists lists;
+    struct csrconv_memory memory;
+    struct unevenness u;
+    assert_ok(csrconv_shape_init(&problem.shape, g));
+    assert_ok(csrconv_memory_init(&memory, NULL));
+    assert_ok(csrconv_chunk_lists_make(&problem, tiling, &memory, &lists));
+    u = unevenness_of(&lists, &tiling->block);
+    csrconv_chunk_lists_free(&memory, &lists);
+    return u;
+}
+
 /* Dealt for all chunks together, a warp could have two long filters in one and two short in
  * another.
  */
@@ -368,22 +426,36 @@ static void warps_have_equal_work_in_each_chunk(void **state)
 {
     const csrconv_geometry g = geometry_of(64, 14, 14, 32, 3, 3);
     csrconv_weights *weights = one_sided_weights(&g);
-    struct csrconv_problem problem = { .weights = weights };
-    struct csrconv_block_tiling tiling = {
-        .filter_ways = 16, .pixel_ways = 1, .ring = 1, .stages = 2, .filter_tiles = 1
-    };
-    struct csrconv_chunk_lists lists;
-    struct csrconv_memory memory;
+    struct csrconv_shape shape;
+    struct csrconv_split_tiling tiling = { .block = { .filter_ways = 16,
+                                                      .pixel_ways = 1,
+                                                      .ring = 1,
+                                                      .stages = 2,
+                                                      .filter_tiles = 1,
+                                                      .stage_channels = 32 },
+                                           .first_channel = { 0, 32, 64 } };
     (void)state;
-    while (csrconv_block_kernels[tiling.kernel].filters != 2)
-        tiling.kernel++;
-    tiling.stage_channels = g.channels / tiling.stages;
+    while (csrconv_block_kernels[tiling.block.kernel].filters != 2)
+        tiling.block.kernel++;
+    assert_ok(csrconv_shape_init(&shape, &g));
+    assert_true(csrconv_patch_make(&shape, 1, 7, 14, 1, &tiling.block.patch));
+    assert_true(unevenness_by(weights, &g, &tiling).warps < 1.05);
+    csrconv_weights_destroy(&weights);
+}
+
+/* With as many channels in each chunk, and filters dealt to tiles by their length, one has 15 %
+ * more than the mean. */
+static void blocks_have_equal_work(void **state)
+{
+    const csrconv_geometry g = geometry_of(256, 14, 14, 256, 3, 3);
+    csrconv_weights *weights = speckled_weights(&g);
+    struct csrconv_problem problem = { .weights = weights };
+    struct csrconv_split_tiling tiling;
+    (void)state;
     assert_ok(csrconv_shape_init(&problem.shape, &g));
-    assert_true(csrconv_patch_make(&problem.shape, 1, 7, 14, 1, &tiling.patch));
-    assert_ok(csrconv_memory_init(&memory, NULL));
-    assert_ok(csrconv_chunk_lists_make(&problem, &tiling, &memory, &lists));
-    assert_true(unevenness(&lists, &tiling) < 1.05);
-    csrconv_chunk_lists_free(&memory, &lists);
+    assert_ok(csrconv_split_tiling_choose(&problem, &machines[0], 1.1, &tiling));
+    assert_true(tiling.block.stages > 1);
+    assert_true(unevenness_by(weights, &g, &tiling).blocks < 1.04);
     csrconv_weights_destroy(&weights);
 }
 
@@ -394,6 +466,7 @@ int main(void)
         cmocka_unit_test(one_image_fills_the_gpu),
         cmocka_unit_test(many_outputs_take_about_what_was_measured),
         cmocka_unit_test(warps_have_equal_work_in_each_chunk),
+        cmocka_unit_test(blocks_have_equal_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
