@@ -7,10 +7,16 @@
 
 enum { QUAD_WORDS = 4 };
 
-int64_t csrconv_chunk_list_head(const struct csrconv_block_tiling *tiling)
+struct csrconv_list_words csrconv_find_list_words(const struct csrconv_split_tiling *tiling)
 {
-    const int64_t words = tiling->filter_ways + 1 + 3 * csrconv_block_filters(tiling);
-    return (words - 1) / QUAD_WORDS + 1;
+    const int64_t segment = tiling->block.filter_ways + 1, places = tiling->places;
+    return (struct csrconv_list_words){ segment, segment + places, segment + 2 * places,
+                                        segment + 3 * places };
+}
+
+int64_t csrconv_chunk_list_head(const struct csrconv_split_tiling *tiling)
+{
+    return (csrconv_find_list_words(tiling).count - 1) / QUAD_WORDS + 1;
 }
 
 /* What lists are made from. */
@@ -27,14 +33,16 @@ struct maker {
 static void find_segments(const struct maker *m, int64_t list)
 {
     const struct csrconv_block_tiling *t = &m->split->block;
-    const int64_t chunk = list % t->stages, tile = list / t->stages;
-    const int64_t places = csrconv_block_filters(t);
+    const int64_t chunk = list % t->stages, tile = list / t->stages, places = m->split->places;
     const int64_t first_filter = tile / t->filter_tiles * m->problem->shape.group_filters;
     for (int64_t place = 0; place < places; place++) {
         const int64_t filter = m->place_filter[tile * places + place];
         const int64_t *end = m->ends + (first_filter + filter) * (t->stages + 1) + chunk;
-        m->segments[place] = filter < 0 ? (struct csrconv_segment){ .place = place }
-                                        : (struct csrconv_segment){ place, end[0], end[1], 0 };
+        m->segments[place] = (struct csrconv_segment){ .place = place };
+        if (filter >= 0) {
+            m->segments[place].from = end[0];
+            m->segments[place].to = end[1];
+        }
     }
 }
 
@@ -45,10 +53,9 @@ static int64_t quads_of(const struct csrconv_segment *segment)
 
 static int64_t list_quads(const struct maker *m, int64_t list)
 {
-    const struct csrconv_block_tiling *t = &m->split->block;
-    int64_t quads = csrconv_chunk_list_head(t) + t->filter_ways;
+    int64_t quads = csrconv_chunk_list_head(m->split) + m->split->block.filter_ways;
     find_segments(m, list);
-    for (int64_t i = 0; i < csrconv_block_filters(t); i++)
+    for (int64_t i = 0; i < m->split->places; i++)
         quads += quads_of(&m->segments[i]);
     return quads;
 }
@@ -67,8 +74,7 @@ static uint32_t begin_of(const struct list_writer *to)
 
 static void write_warp(const struct maker *m, int64_t chunk, int64_t way, struct list_writer *to)
 {
-    const struct csrconv_block_tiling *t = &m->split->block;
-    for (int64_t i = 0; i < csrconv_block_filters(t); i++) {
+    for (int64_t i = 0; i < m->split->places; i++) {
         const struct csrconv_segment *segment = &m->segments[i];
         if (segment->way != way)
             continue;
@@ -77,38 +83,38 @@ static void write_warp(const struct maker *m, int64_t chunk, int64_t way, struct
                                        m->split->first_channel[chunk], to->quad);
         to->segments++;
     }
-    *to->quad++ = csrconv_quad_of_nothing(t);
+    *to->quad++ = csrconv_quad_of_nothing(&m->split->block);
 }
 
 /* Filters and biases of the places. */
-static void write_places(const struct maker *m, int64_t tile, uint32_t *words)
+static void write_places(const struct maker *m, int64_t tile, uint32_t *list)
 {
-    const struct csrconv_block_tiling *t = &m->split->block;
-    const int64_t places = csrconv_block_filters(t);
-    const int64_t first_filter = tile / t->filter_tiles * m->problem->shape.group_filters;
+    const struct csrconv_list_words words = csrconv_find_list_words(m->split);
+    const int64_t places = m->split->places, of_group = m->split->block.filter_tiles;
+    const int64_t first_filter = tile / of_group * m->problem->shape.group_filters;
     const float *bias = m->problem->epilogue.bias;
     for (int64_t i = 0; i < places; i++) {
         const int64_t filter = m->place_filter[tile * places + i];
-        words[i] = (uint32_t)(filter < 0 ? -1 : first_filter + filter);
+        list[words.filter + i] = (uint32_t)(filter < 0 ? -1 : first_filter + filter);
         if (filter >= 0 && bias)
-            memcpy(words + places + i, bias + first_filter + filter, sizeof *words);
+            memcpy(list + words.bias + i, bias + first_filter + filter, sizeof *list);
     }
 }
 
 static void write_list(const struct maker *m, int64_t list, struct csrconv_quad *quads)
 {
-    const struct csrconv_block_tiling *t = &m->split->block;
-    const int64_t ways = t->filter_ways, places = csrconv_block_filters(t);
-    uint32_t *begin = &quads->word[0], *segment = begin + ways + 1;
-    struct list_writer to = { quads, quads + csrconv_chunk_list_head(t), segment, 0 };
+    const int64_t ways = m->split->block.filter_ways, chunks = m->split->block.stages;
+    uint32_t *words = &quads->word[0];
+    struct list_writer to = { quads, quads + csrconv_chunk_list_head(m->split),
+                              words + csrconv_find_list_words(m->split).segment, 0 };
     find_segments(m, list);
-    csrconv_deal_segments(m->segments, places, ways);
+    csrconv_deal_segments(m->segments, m->split->places, ways);
     for (int64_t way = 0; way < ways; way++) {
-        begin[way] = begin_of(&to);
-        write_warp(m, list % t->stages, way, &to);
+        words[way] = begin_of(&to);
+        write_warp(m, list % chunks, way, &to);
     }
-    begin[ways] = begin_of(&to);
-    write_places(m, list / t->stages, segment + places);
+    words[ways] = begin_of(&to);
+    write_places(m, list / chunks, words);
 }
 
 static csrconv_status deal_groups(struct maker *m, struct csrconv_memory *memory)
@@ -116,7 +122,7 @@ static csrconv_status deal_groups(struct maker *m, struct csrconv_memory *memory
     const struct csrconv_shape *shape = &m->problem->shape;
     const struct csrconv_block_tiling *t = &m->split->block;
     const int64_t filters = shape->group_filters, ends = filters * (t->stages + 1);
-    const int64_t places = t->filter_tiles * csrconv_block_filters(t);
+    const int64_t places = t->filter_tiles * m->split->places;
     csrconv_status status = CSRCONV_OK;
     for (int64_t group = 0; group < shape->g.groups && !status; group++) {
         csrconv_find_ends(m->problem, m->split, group, m->ends + group * ends);
@@ -129,7 +135,7 @@ static csrconv_status deal_groups(struct maker *m, struct csrconv_memory *memory
 static csrconv_status make_maker(struct maker *m, struct csrconv_memory *memory)
 {
     const struct csrconv_block_tiling *t = &m->split->block;
-    const int64_t places = csrconv_block_filters(t);
+    const int64_t places = m->split->places;
     const int64_t ends = m->problem->shape.g.filters * (t->stages + 1);
     const int64_t all_places = m->problem->shape.g.groups * t->filter_tiles * places;
     csrconv_status status;

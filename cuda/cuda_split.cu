@@ -181,7 +181,7 @@ static split_args args_of(const struct csrconv_problem *problem, const split *s)
     const struct csrconv_shape *shape = &problem->shape;
     const csrconv_geometry *g = &shape->g;
     const csrconv_block_tiling *t = &s->tiling.block;
-    const csrconv_block_kernel *kernel = &csrconv_block_kernels[t->kernel];
+    const csrconv_list_words words = csrconv_find_list_words(&s->tiling);
     const int64_t threads = t->filter_ways * t->pixel_ways * WARP, channel = t->patch.channel;
     split_args a = {
         .lists = reinterpret_cast<const int4 *>(s->lists),
@@ -200,6 +200,7 @@ static split_args args_of(const struct csrconv_problem *problem, const split *s)
         .first_image_tile = 0,
         .first_filter_tile = 0,
         .by_chunks = csrconv_divisor_of(t->stages),
+        .by_places = csrconv_divisor_of(s->tiling.places),
         .by_tiles = csrconv_divisor_of(t->row_tiles * t->column_tiles),
         .by_group = csrconv_divisor_of(t->filter_tiles),
         .by_channel = csrconv_divisor_of(channel),
@@ -210,14 +211,17 @@ static split_args args_of(const struct csrconv_problem *problem, const split *s)
         .channel_words = static_cast<int>(channel),
         .sharing = channel < threads ? static_cast<int>(threads / channel) : 1,
         .list_quads = static_cast<int>(s->tiling.list_quads),
-        .pixels = kernel->pixels,
+        .pixels = csrconv_block_kernels[t->kernel].pixels,
         .filter_ways = static_cast<int>(t->filter_ways),
+        .places = static_cast<int>(s->tiling.places),
+        .at_segment = static_cast<int>(words.segment),
+        .at_filter = static_cast<int>(words.filter),
+        .at_bias = static_cast<int>(words.bias),
         .words = static_cast<int>(csrconv_block_words(t)),
         .zeros = static_cast<int>(t->zeros),
-        .place_shift = shift_of(csrconv_block_filters(t)),
-        .unit_shift = shift_of((kernel->pixels - 1) / UNIT + 1),
-        .units = static_cast<int>(csrconv_split_units(t)),
-        .share = static_cast<int>(csrconv_split_share(t)),
+        .unit_shift = shift_of(csrconv_split_place_units(&s->tiling)),
+        .units = static_cast<int>(csrconv_split_units(&s->tiling)),
+        .share = static_cast<int>(csrconv_split_share(&s->tiling)),
     };
     for (int i = 0; i <= t->stages; i++)
         a.first_channel[i] = static_cast<int>(s->tiling.first_channel[i]);
@@ -233,15 +237,15 @@ static void explain(const split *s, struct csrconv_prepared *prepared)
                         : s->has_pass  ? "added by a second kernel"
                                        : "added in clusters";
     snprintf(prepared->detail, sizeof prepared->detail,
-             "%d filters x %d pixels a lane, %" PRId64 " x %" PRId64
-             " warps (filters x pixels); tiles of %" PRId64 " images x %" PRId64 " x %" PRId64
-             " outputs in %" PRId64 " words; %" PRId64 " chunks of %" PRId64
+             "%" PRId64 " filters in %" PRId64 " x %" PRId64
+             " warps (filters x pixels) of %d pixels a lane; tiles of %" PRId64 " images x %" PRId64
+             " x %" PRId64 " outputs in %" PRId64 " words; %" PRId64 " chunks of %" PRId64
              " channels at most, %s; borders made while staging; lists of %" PRId64
              " bytes; %" PRId64 " blocks, %" PRId64 " bytes shared, %" PRId64
              " blocks a multiprocessor; estimated "
              "%.3g us",
-             k->filters, k->pixels, t->filter_ways, t->pixel_ways, p->images, p->rows, p->columns,
-             csrconv_block_words(t), t->stages, t->stage_channels, adder,
+             s->tiling.places, t->filter_ways, t->pixel_ways, k->pixels, p->images, p->rows,
+             p->columns, csrconv_block_words(t), t->stages, t->stage_channels, adder,
              s->tiling.list_quads * static_cast<int64_t>(sizeof(csrconv_quad)), t->blocks,
              t->shared_bytes, t->residents, t->us);
 }
@@ -283,7 +287,7 @@ csrconv_status csrconv_split_prepare_as(const struct csrconv_problem *problem,
     s->args = args_of(problem, s);
     if (s->has_pass)
         prepared->workspace_bytes =
-            static_cast<size_t>(t->blocks * csrconv_split_units(t)) * WARP * sizeof(float4);
+            static_cast<size_t>(t->blocks * csrconv_split_units(tiling)) * WARP * sizeof(float4);
     explain(s, prepared);
     return ready_kernels(&device, s);
 }
@@ -343,7 +347,7 @@ static csrconv_status run_part(const split *s, const split_args &a, int64_t tile
                t->shared_bytes, s->has_pass ? 1 : t->stages, stream, a);
     if (status || !s->has_pass)
         return status;
-    const int64_t parts = (csrconv_split_units(t) * WARP - 1) / CSRCONV_ADDING_THREADS + 1;
+    const int64_t parts = (csrconv_split_units(&s->tiling) * WARP - 1) / CSRCONV_ADDING_THREADS + 1;
     return launch(s, add_chunks,
                   dim3(static_cast<unsigned>(tiles), rows, static_cast<unsigned>(parts)),
                   CSRCONV_ADDING_THREADS, 0, 1, stream, a);

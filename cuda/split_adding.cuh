@@ -16,15 +16,16 @@ enum split_adding { ALONE, IN_CLUSTER, IN_PASS };
  * more than the sums. Where there are no clusters, no kernel that does this is launched.
  */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-/* By all threads: this block's barrier waits for `bytes`. Others must know before they give. */
-static __device__ __forceinline__ void expect_given(uint64_t *barrier, int bytes)
+/* By all threads: this block's barrier waits for so many units. Others must know before they give.
+ */
+static __device__ __forceinline__ void expect_given(uint64_t *barrier, int units)
 {
     if (threadIdx.x == 0) {
         csrconv::barrier_init(barrier, 1);
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(
                          csrconv::shared_address(barrier)),
-                     "r"(bytes)
+                     "r"(units * WARP * static_cast<int>(sizeof(float4)))
                      : "memory");
     }
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
@@ -115,7 +116,7 @@ static __device__ __forceinline__ float4 unit_of(const float (&sums)[PIXELS], in
                    j + 2 < PIXELS ? sums[j + 2] : 0.0F, j + 3 < PIXELS ? sums[j + 3] : 0.0F };
 }
 
-/* Gives a warp's sums of one filter to the blocks that add them, or to the second kernel. */
+/* Gives a warp's sums of one segment to the blocks that add them, or to the second kernel. */
 template <int PIXELS, split_adding WAY>
 static __device__ __forceinline__ void give(const split_args &a, int chunk, int row,
                                             const float (&sums)[PIXELS], const gift &given)
@@ -123,16 +124,17 @@ static __device__ __forceinline__ void give(const split_args &a, int chunk, int 
     enum { UNITS = (PIXELS - 1) / UNIT + 1 };
     const int lane = threadIdx.x % WARP;
     const int64_t block = static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x;
+    float4 *to = given.units + lane;
 #pragma unroll
     for (int g = 0; g < UNITS; g++) {
         const int unit = row * UNITS + g, turn = csrconv_divide(a.by_chunks, unit);
         if (WAY == IN_PASS)
             a.partial[(block * a.units + unit) * WARP + lane] = unit_of(sums, g);
         else if (WAY == ALONE)
-            given.units[unit * WARP + lane] = unit_of(sums, g);
+            to[unit * WARP] = unit_of(sums, g);
         else
-            give_to(given.barrier, given.units + (chunk * a.share + turn) * WARP + lane,
-                    unit - turn * a.chunks, unit_of(sums, g));
+            give_to(given.barrier, to + (chunk * a.share + turn) * WARP, unit - turn * a.chunks,
+                    unit_of(sums, g));
     }
 }
 
@@ -149,12 +151,14 @@ static __device__ __forceinline__ target target_of(const split_args &a, const sp
                                                    int unit, int lane)
 {
     const int g = unit & ((1 << a.unit_shift) - 1), row = unit >> a.unit_shift;
-    const int place = row & ((1 << a.place_shift) - 1), pixel_way = row >> a.place_shift;
-    const int filter = unit < a.units ? filter_of(a, list, place) : -1;
+    const int pixel_way = csrconv_divide(a.by_places, row), place = row - pixel_way * a.places;
+    const int filter = unit < a.units ? word_of(list, a.at_filter + place) : -1;
     const int pixels = filter < 0 ? 0 : a.pixels - g * UNIT;
     const int64_t end = (a.n - b.image) * a.out_stride; /* of the images that are there */
     const int64_t first = b.image * a.out_stride + filter * a.out_plane;
-    target t = { a.out + first, {}, filter < 0 ? 0.0F : bias_of(a, list, place), {} };
+    target t = { a.out + first, {}, 0.0F, {} };
+    if (filter >= 0)
+        t.bias = __int_as_float(word_of(list, a.at_bias + place));
     outputs += (pixel_way * a.pixels + g * UNIT) * WARP + lane;
 #pragma unroll
     for (int i = 0; i < UNIT; i++) {

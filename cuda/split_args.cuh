@@ -24,16 +24,18 @@ struct split_args {
     int64_t n, in_stride, out_stride, plane, out_plane, group_channels;
     /* Of this launch; filter tiles are counted through the groups. */
     int64_t first_image_tile, first_filter_tile;
-    csrconv_divisor by_chunks, by_tiles;        /* tiles of an image's plane */
+    csrconv_divisor by_chunks, by_places;
+    csrconv_divisor by_tiles;                   /* of an image's plane */
     csrconv_divisor by_group;                   /* filter tiles of a group */
     csrconv_divisor by_channel;                 /* words of a channel of the patch */
     int first_channel[CSRCONV_MOST_CHUNKS + 1]; /* of the chunks */
     int chunks, tiles, tile_images, channel_words;
-    int sharing;                         /* threads that take turns at the channels of a word */
-    int list_quads, pixels, filter_ways; /* pixels: of a lane */
-    int words, zeros;                    /* of a tile; where its zeros begin */
-    int place_shift, unit_shift; /* places of filters in a tile; units of one for each warp */
-    int units, share;            /* units of a block, and those that it adds */
+    int sharing; /* threads that take turns at the channels of a word */
+    int list_quads, pixels, filter_ways, places; /* pixels: of a lane, places: of a tile */
+    int at_segment, at_filter, at_bias;          /* csrconv_list_words */
+    int words, zeros;                            /* of a tile; where its zeros begin */
+    int unit_shift;                              /* units of a place for each warp */
+    int units, share;                            /* units of a block, and those that it adds */
 };
 
 /* A block's place: its chunk, its filters, and its tile. */
@@ -57,25 +59,10 @@ static __device__ __forceinline__ const int4 *list_of(const split_args &a, const
     return a.lists + (static_cast<int64_t>(b.filter_tile) * a.chunks + b.chunk) * a.list_quads;
 }
 
-/* The words at a list's head. First a warp's: where its quads begin, and its first segment. */
-static __device__ __forceinline__ int begin_of(const int4 *list, int way)
+/* A word at a list's head. */
+static __device__ __forceinline__ int word_of(const int4 *list, int i)
 {
-    return reinterpret_cast<const int *>(list)[way];
-}
-
-static __device__ __forceinline__ int segment_of(const split_args &a, const int4 *list, int i)
-{
-    return reinterpret_cast<const int *>(list)[a.filter_ways + 1 + i];
-}
-
-static __device__ __forceinline__ int filter_of(const split_args &a, const int4 *list, int place)
-{
-    return segment_of(a, list, (1 << a.place_shift) + place);
-}
-
-static __device__ __forceinline__ float bias_of(const split_args &a, const int4 *list, int place)
-{
-    return __int_as_float(segment_of(a, list, (2 << a.place_shift) + place));
+    return reinterpret_cast<const int *>(list)[i];
 }
 
 #endif

@@ -19,6 +19,10 @@ void csrconv_split_work_init(const struct csrconv_problem *problem,
 double csrconv_split_block_nonzeros(const struct csrconv_split_work *work,
                                     const struct csrconv_block_tiling *tiling);
 
+/* Blocks that run at once if a multiprocessor has one at a time. */
+int64_t csrconv_split_slots(const struct csrconv_split_machine *machine,
+                            const struct csrconv_split_tiling *tiling);
+
 /* Microseconds of the whole batch. */
 double csrconv_split_cost_us(const struct csrconv_split_work *work,
                              const struct csrconv_split_machine *machine,

@@ -26,7 +26,7 @@ void csrconv_find_ends(const struct csrconv_problem *problem,
     }
 }
 
-/* In halves of quads: a filter without nonzeros is begun and ended, too. */
+/* In halves of quads, as is all work here: a filter without nonzeros is begun and ended, too. */
 static double work_of(int64_t nonzeros)
 {
     return (double)(2 * csrconv_quads_of(nonzeros) + 1);
@@ -94,7 +94,7 @@ csrconv_status csrconv_deal_filters(const struct csrconv_problem *problem,
 {
     const struct csrconv_block_tiling *t = &tiling->block;
     const int64_t filters = problem->shape.group_filters;
-    struct tiles tiles = { t->filter_tiles, t->stages, csrconv_block_filters(t), NULL, NULL };
+    struct tiles tiles = { t->filter_tiles, t->stages, tiling->places, NULL, NULL };
     struct csrconv_row *rows = NULL;
     csrconv_status status;
     if (!(status = csrconv_allocate(memory, filters, sizeof *rows, (void **)&rows)) &&

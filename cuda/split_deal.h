@@ -10,7 +10,7 @@
 /* What the filter of a place has in a chunk. */
 struct csrconv_segment {
     int64_t place, from, to; /* nonzeros of the weights */
-    int64_t way;             /* of the warps; dealt by csrconv_deal_segments */
+    int64_t way;             /* of the warps */
 };
 
 /*

@@ -23,7 +23,7 @@ struct list_stream {
     }
 };
 
-/* The warp's filters, one after the other: products, and the sums given away. */
+/* The warp's segments, one after the other: products, and the sums given away. */
 template <int PIXELS, split_adding WAY>
 static __device__ __forceinline__ void walk(const split_args &a, int chunk, const int4 *list,
                                             const float *stage, const gift &given)
@@ -31,19 +31,18 @@ static __device__ __forceinline__ void walk(const split_args &a, int chunk, cons
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const int pixel_way = warp / a.filter_ways, way = warp - pixel_way * a.filter_ways;
     const char *base = reinterpret_cast<const char *>(stage + pixel_way * PIXELS * WARP + lane);
-    const int begin = begin_of(list, way);
-    const int end = begin_of(list, way + 1) & ((1 << CSRCONV_FIRST_BITS) - 1);
+    enum { FIRST = (1 << CSRCONV_FIRST_BITS) - 1, PLACE = (1 << CSRCONV_PLACE_BITS) - 1 };
+    const int begin = word_of(list, way), end = word_of(list, way + 1) & FIRST;
     list_stream stream = { list + (begin >> CSRCONV_FIRST_BITS) };
     in_hand<PIXELS> hand;
     hand.quad = stream.next();
     load_inputs(hand.inputs, base, hand.quad.x);
 #pragma unroll 1
-    for (int f = begin & ((1 << CSRCONV_FIRST_BITS) - 1); f < end; f++) {
-        const int segment = segment_of(a, list, f);
-        const int place = segment & ((1 << CSRCONV_PLACE_BITS) - 1);
+    for (int i = begin & FIRST; i < end; i++) {
+        const int segment = word_of(list, a.at_segment + i);
         float sums[PIXELS] = {};
         add_filter(sums, base, segment >> CSRCONV_PLACE_BITS, hand, stream);
-        give<PIXELS, WAY>(a, chunk, (pixel_way << a.place_shift) + place, sums, given);
+        give<PIXELS, WAY>(a, chunk, pixel_way * a.places + (segment & PLACE), sums, given);
     }
 }
 
@@ -63,8 +62,7 @@ static __global__ void __launch_bounds__(CSRCONV_SPLIT_THREADS, 1)
     copy_quads(reinterpret_cast<const int4 *>(a.outputs) + b.tile * (a.words / 4), outputs,
                a.words / 4);
     if (WAY == IN_CLUSTER)
-        expect_given(given.barrier,
-                     share_of(a, b.chunk) * a.chunks * WARP * static_cast<int>(sizeof(float4)));
+        expect_given(given.barrier, share_of(a, b.chunk) * a.chunks);
     const filler f = filler_of(a, b, stage);
 #pragma unroll 1
     for (int i = threadIdx.x; i < a.words; i += blockDim.x)

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WARP = 32, MOST_RESIDENT = 2, REGISTERS = 65536 };
+enum { WARP = CSRCONV_LANES, MOST_RESIDENT = 2, REGISTERS = 65536 };
 
 static const int64_t barrier_bytes = 16;
 static const int64_t quad_bytes = (int64_t)sizeof(struct csrconv_quad);
@@ -19,13 +19,12 @@ static const int64_t unit_bytes = (int64_t)WARP * CSRCONV_UNIT_PIXELS * (int64_t
 static const double most_blocks = 1e12;     /* so that the bytes of all their sums can be counted */
 static const int64_t reserved_bytes = 1024; /* of each block, by the system */
 
-struct kernel_size {
-    int filters, pixels;
-};
-
-#define ENTRY(filters, pixels) { filters, pixels },
-static const struct kernel_size kernels[] = { CSRCONV_EACH_SPLIT_SIZE(ENTRY) };
+#define ENTRY(pixels) pixels,
+static const int lane_pixels[] = { CSRCONV_EACH_SPLIT_KERNEL(ENTRY) };
 #undef ENTRY
+static const int64_t warp_filters[] = { 1, 2, 4, 8 };
+
+enum { WARP_FILTERS = sizeof warp_filters / sizeof *warp_filters };
 
 struct search {
     const struct csrconv_problem *problem;
@@ -38,23 +37,22 @@ struct search {
     int64_t found;
 };
 
-/* The place of a kernel in the list of all. */
-static int block_kernel(const struct kernel_size *size)
+/* One of the kernels in the list of all that have so many outputs in a lane. */
+static int block_kernel(int pixels)
 {
     int i = 0;
-    while (csrconv_block_kernels[i].filters != size->filters ||
-           csrconv_block_kernels[i].pixels != size->pixels)
+    while (csrconv_block_kernels[i].pixels != pixels)
         i++;
     return i;
 }
 
 /* Half a quad for each nonzero, one more for each filter, and each warp's last. */
-static int64_t expected_quads(const struct search *s, const struct csrconv_block_tiling *t)
+static int64_t expected_quads(const struct search *s)
 {
-    const double filters = csrconv_block_kernels[t->kernel].filters;
-    const double nonzeros = csrconv_split_block_nonzeros(&s->work, t);
-    const double quads = 0.5 * nonzeros + (double)t->filter_ways * (filters + 1.0);
-    return csrconv_chunk_list_head(t) + (int64_t)ceil(quads * s->spare);
+    const struct csrconv_split_tiling *split = &s->tiling;
+    const double nonzeros = csrconv_split_block_nonzeros(&s->work, &split->block);
+    const double quads = 0.5 * nonzeros + (double)(split->places + split->block.filter_ways);
+    return csrconv_chunk_list_head(split) + (int64_t)ceil(quads * s->spare);
 }
 
 /* A barrier, the list, the sums that other blocks give, where outputs go, the patch and zeros
@@ -64,7 +62,7 @@ static int64_t needed_bytes(const struct csrconv_split_tiling *split)
     const struct csrconv_block_tiling *t = &split->block;
     const bool is_given = split->adder == CSRCONV_ADD_IN_CLUSTER || t->stages == 1;
     return barrier_bytes + split->list_quads * quad_bytes +
-           (is_given ? csrconv_split_share(t) * t->stages * unit_bytes : 0) +
+           (is_given ? csrconv_split_share(split) * t->stages * unit_bytes : 0) +
            csrconv_block_words(t) * (int64_t)sizeof(int32_t) +
            t->stage_floats * (int64_t)sizeof(float);
 }
@@ -78,7 +76,7 @@ static int64_t lay_out(struct search *s)
     const int64_t beyond = 2 * words - t->patch.span + 3;
     t->stage_floats = (t->stage_channels * t->patch.channel + beyond) / 4 * 4;
     t->zeros = t->stage_floats - words;
-    split->list_quads = expected_quads(s, t);
+    split->list_quads = expected_quads(s);
     return needed_bytes(split);
 }
 
@@ -96,22 +94,11 @@ static bool fit_residents(struct search *s, int64_t needed)
            csrconv_smaller(all / t->residents - reserved_bytes, s->machine->block.block_shared);
 }
 
-static void consider_chunks(struct search *s, int64_t chunks)
+/* As many blocks on a multiprocessor as fit. */
+static void consider_residents(struct search *s)
 {
-    const struct csrconv_split_cut *cut = &s->work.cut[chunks];
     struct csrconv_block_tiling *t = &s->tiling.block;
-    const int64_t filter_tiles = s->problem->shape.g.groups * t->filter_tiles;
-    const int64_t tiles = t->row_tiles * t->column_tiles; /* checked by csrconv_tile_sources */
-    const int64_t threads = WARP * t->filter_ways * t->pixel_ways;
-    int64_t needed;
-    t->stages = chunks;
-    t->stage_channels = cut->most_channels;
-    memcpy(s->tiling.first_channel, cut->first, sizeof cut->first);
-    if ((double)filter_tiles * (double)t->image_tiles * (double)tiles * (double)chunks >
-        most_blocks)
-        return;
-    t->blocks = filter_tiles * t->image_tiles * tiles * chunks;
-    needed = lay_out(s);
+    const int64_t threads = WARP * t->filter_ways * t->pixel_ways, needed = lay_out(s);
     for (t->residents = MOST_RESIDENT; t->residents >= 1; t->residents--) {
         if (threads * CSRCONV_SPLIT_REGISTERS * t->residents > REGISTERS ||
             !fit_residents(s, needed))
@@ -123,13 +110,61 @@ static void consider_chunks(struct search *s, int64_t chunks)
     }
 }
 
+/* So many places, or fewer if as many tiles then have enough. */
+static void consider_places(struct search *s, int64_t places)
+{
+    struct csrconv_split_tiling *split = &s->tiling;
+    struct csrconv_block_tiling *t = &split->block;
+    const int64_t filters = s->problem->shape.group_filters;
+    const int64_t groups = s->problem->shape.g.groups;
+    const int64_t tiles = t->row_tiles * t->column_tiles; /* checked by csrconv_tile_sources */
+    t->filter_tiles = csrconv_ceil_divide(filters, places);
+    split->places = csrconv_ceil_divide(filters, t->filter_tiles);
+    if ((double)(groups * t->filter_tiles) * (double)t->image_tiles * (double)tiles *
+            (double)t->stages >
+        most_blocks)
+        return;
+    t->blocks = groups * t->filter_tiles * t->image_tiles * tiles * t->stages;
+    if (t->filter_ways <= split->places)
+        consider_residents(s);
+}
+
+/* Places such that as many blocks as run at once have something to do; 0: more blocks anyway. */
+static int64_t filling_places(const struct search *s)
+{
+    const struct csrconv_block_tiling *t = &s->tiling.block;
+    const double slots = (double)csrconv_split_slots(s->machine, &s->tiling);
+    const double tiles = (double)s->problem->shape.g.groups * (double)t->image_tiles *
+                         (double)t->row_tiles * (double)t->column_tiles * (double)t->stages;
+    const int64_t filter_tiles = (int64_t)(slots / tiles);
+    return filter_tiles < 1 ? 0
+                            : csrconv_ceil_divide(s->problem->shape.group_filters, filter_tiles);
+}
+
+static void consider_chunks(struct search *s, int64_t chunks)
+{
+    const struct csrconv_split_cut *cut = &s->work.cut[chunks];
+    struct csrconv_block_tiling *t = &s->tiling.block;
+    const int64_t filters = s->problem->shape.group_filters;
+    t->stages = chunks;
+    t->stage_channels = cut->most_channels;
+    memcpy(s->tiling.first_channel, cut->first, sizeof cut->first);
+    for (int i = 0; i < WARP_FILTERS; i++) {
+        consider_places(s, csrconv_smaller(filters, warp_filters[i] * t->filter_ways));
+        if (warp_filters[i] * t->filter_ways >= filters)
+            break;
+    }
+    const int64_t places = filling_places(s);
+    if (places > 0 && places <= CSRCONV_MOST_PLACES)
+        consider_places(s, places);
+}
+
 static void consider_tile(void *context, const struct csrconv_patch *patch)
 {
     struct search *s = context;
     const struct csrconv_shape *shape = &s->problem->shape;
     struct csrconv_block_tiling *t = &s->tiling.block;
     t->patch = *patch;
-    t->filter_tiles = csrconv_ceil_divide(shape->group_filters, csrconv_block_filters(t));
     t->image_tiles = csrconv_image_tiles(shape, patch);
     t->row_tiles = csrconv_row_tiles(shape, patch);
     t->column_tiles = csrconv_column_tiles(shape, patch);
@@ -139,21 +174,16 @@ static void consider_tile(void *context, const struct csrconv_patch *patch)
         consider_chunks(s, chunks);
 }
 
-static void consider_kernel(struct search *s, int kernel)
+static void consider_kernel(struct search *s, int pixels)
 {
-    const struct csrconv_shape *shape = &s->problem->shape;
-    const int64_t filters = csrconv_block_kernels[kernel].filters;
     struct csrconv_block_tiling *t = &s->tiling.block;
-    if (filters > 1 && filters / 2 >= shape->group_filters)
-        return;
     for (int64_t warps = 2; warps <= CSRCONV_SPLIT_THREADS / WARP; warps *= 2)
         for (int64_t pixel_ways = 1; pixel_ways <= warps; pixel_ways *= 2) {
-            *t = (struct csrconv_block_tiling){ .kernel = kernel,
+            *t = (struct csrconv_block_tiling){ .kernel = block_kernel(pixels),
                                                 .filter_ways = warps / pixel_ways,
                                                 .pixel_ways = pixel_ways,
                                                 .ring = 1 };
-            if ((t->filter_ways - 1) * filters < shape->group_filters)
-                csrconv_tile_each(shape, csrconv_block_words(t), 1, consider_tile, s);
+            csrconv_tile_each(&s->problem->shape, csrconv_block_words(t), 1, consider_tile, s);
         }
 }
 
@@ -161,8 +191,9 @@ static void consider_kernel(struct search *s, int kernel)
 static void consider_small_tiles(struct search *s)
 {
     for (int64_t outputs = WARP / 2; outputs >= 1 && !s->found; outputs /= 2) {
-        s->tiling.block =
-            (struct csrconv_block_tiling){ .filter_ways = 4, .pixel_ways = 1, .ring = 1 };
+        s->tiling.block = (struct csrconv_block_tiling){
+            .kernel = block_kernel(1), .filter_ways = 1, .pixel_ways = 1, .ring = 1
+        };
         csrconv_tile_each(&s->problem->shape, outputs, 1, consider_tile, s);
     }
 }
@@ -178,8 +209,8 @@ int64_t csrconv_split_tiling_each(const struct csrconv_problem *problem,
                         .context = context,
                         .tiling.adder = machine->adder };
     csrconv_split_work_init(problem, &s.work);
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        consider_kernel(&s, block_kernel(&kernels[i]));
+    for (size_t i = 0; i < sizeof lane_pixels / sizeof *lane_pixels; i++)
+        consider_kernel(&s, lane_pixels[i]);
     if (!s.found)
         consider_small_tiles(&s);
     return s.found;

@@ -2,7 +2,7 @@
  * How cuda_split cuts a convolution of few images so that all multiprocessors have work: host code,
  * without a call of CUDA's.
  *
- * A block computes the filters of filter_ways warps for one tile of outputs over one chunk of the
+ * A block computes the filters of its places for one tile of outputs over one chunk of the
  * input channels; the blocks of all chunks then add up what they have. In a csrconv_block_tiling
  * of it, stages are chunks, of which a block holds its one (ring = 1), stage_channels the channels
  * of the widest, and no warp only stages.
@@ -13,23 +13,15 @@
 #include "block_tiling.h"
 #include "split_cut.h"
 
-/*
- * The members of csrconv_block_kernels that are considered. Filters of a warp come one after the
- * other; only the outputs of a lane make another kernel.
- */
-/* clang-format off */
-#define CSRCONV_EACH_SPLIT_SIZE(SIZE) \
-    SIZE(1, 1) SIZE(1, 2) SIZE(1, 4) SIZE(1, 8) SIZE(2, 4) SIZE(2, 7) SIZE(2, 8) SIZE(2, 14) \
-    SIZE(2, 16) SIZE(4, 2) SIZE(4, 4) SIZE(4, 7) SIZE(4, 8) SIZE(4, 14) SIZE(8, 1) SIZE(8, 2) \
-    SIZE(8, 4) SIZE(8, 7) SIZE(8, 8)
-#define CSRCONV_EACH_SPLIT_KERNEL(KERNEL) \
+/* Outputs of a lane: each makes another kernel. Filters of a warp come one after the other. */
+#define CSRCONV_EACH_SPLIT_KERNEL(KERNEL)                                                          \
     KERNEL(1) KERNEL(2) KERNEL(4) KERNEL(7) KERNEL(8) KERNEL(14) KERNEL(16)
-/* clang-format on */
 
 enum {
     CSRCONV_SPLIT_THREADS = 512, /* of a block, at the most */
     CSRCONV_SPLIT_REGISTERS = 128,
     CSRCONV_ADDING_THREADS = 128,
+    CSRCONV_MOST_PLACES = 128,
     CSRCONV_UNIT_PIXELS = 4 /* outputs that a lane gives away at once */
 };
 
@@ -49,22 +41,28 @@ struct csrconv_split_machine {
 struct csrconv_split_tiling {
     struct csrconv_block_tiling block;
     enum csrconv_split_adder adder;
-    int64_t list_quads;                             /* that a block's list may have */
+    int64_t places;     /* for filters, in a block; of block.kernel the pixels alone count */
+    int64_t list_quads; /* that a block's list may have */
     int64_t first_channel[CSRCONV_MOST_CHUNKS + 1]; /* of the chunks, as of csrconv_split_cut */
 };
 
-/* Quadruples of sums that the 32 lanes of a block's warps have: F * ceil(P / 4) for each warp. */
-static inline int64_t csrconv_split_units(const struct csrconv_block_tiling *t)
+/* Quadruples of sums that a lane has of one filter: P / 4. */
+static inline int64_t csrconv_split_place_units(const struct csrconv_split_tiling *split)
 {
-    const struct csrconv_block_kernel *k = &csrconv_block_kernels[t->kernel];
-    return t->filter_ways * t->pixel_ways * k->filters *
-           ((k->pixels - 1) / CSRCONV_UNIT_PIXELS + 1);
+    const int pixels = csrconv_block_kernels[split->block.kernel].pixels;
+    return (pixels - 1) / CSRCONV_UNIT_PIXELS + 1;
+}
+
+/* Those that the 32 lanes of a block's warps have. */
+static inline int64_t csrconv_split_units(const struct csrconv_split_tiling *split)
+{
+    return split->block.pixel_ways * split->places * csrconv_split_place_units(split);
 }
 
 /* Of these, how many one block of a cluster adds. */
-static inline int64_t csrconv_split_share(const struct csrconv_block_tiling *t)
+static inline int64_t csrconv_split_share(const struct csrconv_split_tiling *split)
 {
-    return (csrconv_split_units(t) - 1) / t->stages + 1;
+    return (csrconv_split_units(split) - 1) / split->block.stages + 1;
 }
 
 /* Told each tiling that fits, in no order. */

@@ -33,7 +33,7 @@ struct block {
     const struct csrconv_tile_tables *tables;
     int64_t filter_tile, chunk, tile, image; /* tile: of an image's plane */
     float *stage;
-    float *units; /* of all chunks: chunk, unit, lane, output */
+    float *units; /* of all chunks: chunk, unit, lane, output; NAN until given */
 };
 
 static const struct csrconv_block_kernel *kernel_of(const struct block *b)
@@ -96,19 +96,26 @@ static int64_t first_segment(const uint32_t *list, int64_t way)
     return list[way] & ((1 << CSRCONV_FIRST_BITS) - 1);
 }
 
-/* The sums of one filter of a warp, given away four of a lane at a time. */
+/* The units that a chunk gives. */
+static float *units_of(const struct block *b, int64_t chunk)
+{
+    return b->units + chunk * csrconv_split_units(b->split) * LANES * 4;
+}
+
+/* The sums of one segment of a warp, given away four of a lane at a time, each once. */
 static void give(const struct block *b, int64_t warp, int64_t place, const float *sums)
 {
-    const struct csrconv_block_tiling *t = &b->split->block;
-    const int64_t places = csrconv_block_filters(t);
-    const int pixels = kernel_of(b)->pixels, of_filter = (pixels - 1) / 4 + 1;
-    const int64_t all = csrconv_split_units(t);
-    for (int j = 0; j < pixels; j++) {
-        const int64_t unit = (warp / t->filter_ways * places + place) * of_filter + j / 4;
-        float *to = b->units + (b->chunk * all + unit) * LANES * 4 + j % 4;
-        assert_in_range(unit, 0, all - 1);
-        for (int64_t lane = 0; lane < LANES; lane++)
-            to[lane * 4] = sums[j * LANES + lane];
+    const int pixels = kernel_of(b)->pixels;
+    const int64_t row = warp / b->split->block.filter_ways * b->split->places + place;
+    for (int64_t g = 0; g < csrconv_split_place_units(b->split); g++) {
+        const int64_t unit = row * csrconv_split_place_units(b->split) + g;
+        float *to = units_of(b, b->chunk) + unit * LANES * 4;
+        assert_in_range(unit, 0, csrconv_split_units(b->split) - 1);
+        assert_true(isnan(to[0]));
+        for (int64_t i = 0; i < LANES * 4; i++) {
+            const int64_t j = g * 4 + i % 4;
+            to[i] = j < pixels ? sums[j * LANES + i / 4] : 0.0F;
+        }
     }
 }
 
@@ -118,7 +125,7 @@ static void run_warp(const struct block *b, int64_t warp)
     const int64_t way = warp % t->filter_ways, words = kernel_of(b)->pixels * LANES;
     const int64_t first_word = warp / t->filter_ways * words;
     const uint32_t *list = list_of(b), *quad = list + (list[way] >> CSRCONV_FIRST_BITS) * 4;
-    const uint32_t *segments = list + t->filter_ways + 1;
+    const uint32_t *segments = list + csrconv_find_list_words(b->split).segment;
     float *sums = malloc((size_t)words * sizeof *sums);
     for (int64_t i = first_segment(list, way); i < first_segment(list, way + 1); i++) {
         memset(sums, 0, (size_t)words * sizeof *sums);
@@ -138,12 +145,13 @@ static void run_warp(const struct block *b, int64_t warp)
 static void store(const struct block *b, int64_t unit, int64_t lane, int i)
 {
     const struct csrconv_block_tiling *t = &b->split->block;
+    const struct csrconv_list_words words = csrconv_find_list_words(b->split);
     const struct csrconv_shape *shape = &b->data->problem.shape;
     const int pixels = kernel_of(b)->pixels;
-    const int of_filter = (pixels - 1) / 4 + 1, j = (int)(unit % of_filter) * 4 + i;
-    const int64_t places = csrconv_block_filters(t), row = unit / of_filter;
-    const int32_t filter = (int32_t)list_of(b)[t->filter_ways + 1 + places + row % places];
-    const int64_t word = (row / places * pixels + j) * LANES + lane;
+    const int64_t of_place = csrconv_split_place_units(b->split), j = unit % of_place * 4 + i;
+    const int64_t place = unit / of_place % b->split->places;
+    const int64_t word = (unit / of_place / b->split->places * pixels + j) * LANES + lane;
+    const int32_t filter = (int32_t)list_of(b)[words.filter + place];
     const int64_t output =
         j < pixels ? b->tables->output[b->tile * csrconv_block_words(t) + word] : -1;
     const int64_t n = b->image + output / shape->g.out_batch_stride;
@@ -152,7 +160,7 @@ static void store(const struct block *b, int64_t unit, int64_t lane, int i)
     if (filter < 0 || output < 0 || n >= shape->g.batch)
         return;
     for (int64_t chunk = 0; chunk < t->stages; chunk++)
-        sum += b->units[((chunk * csrconv_split_units(t) + unit) * LANES + lane) * 4 + i];
+        sum += units_of(b, chunk)[(unit * LANES + lane) * 4 + i];
     exact_layer_store(b->data, n, filter, pixel, sum);
 }
 
@@ -160,7 +168,9 @@ static void store(const struct block *b, int64_t unit, int64_t lane, int i)
 static void run_tile(struct block *b)
 {
     const struct csrconv_block_tiling *t = &b->split->block;
-    const int64_t units = csrconv_split_units(t);
+    const int64_t units = csrconv_split_units(b->split);
+    for (int64_t i = 0; i < t->stages * units * LANES * 4; i++)
+        b->units[i] = NAN;
     for (b->chunk = 0; b->chunk < t->stages; b->chunk++) {
         fill_stage(b);
         for (int64_t warp = 0; warp < t->filter_ways * t->pixel_ways; warp++)
@@ -196,7 +206,8 @@ static void check_limits(const struct csrconv_split_machine *machine,
     assert_in_range(threads, LANES, CSRCONV_SPLIT_THREADS);
     assert_true(t->patch.span <= csrconv_block_words(t));
     assert_in_range(t->stages, 1, CSRCONV_MOST_CHUNKS);
-    assert_true(csrconv_split_share(t) * t->stages >= csrconv_split_units(t));
+    assert_true(csrconv_split_share(split) * t->stages >= csrconv_split_units(split));
+    assert_in_range(split->places, 1, CSRCONV_MOST_PLACES);
     assert_true(t->us > 0.0);
 }
 
@@ -204,7 +215,7 @@ static void check_tiling(const struct csrconv_split_machine *machine, struct exa
                          const struct csrconv_split_tiling *split)
 {
     const struct csrconv_block_tiling *t = &split->block;
-    const int64_t units = csrconv_split_units(t) * t->stages;
+    const int64_t units = csrconv_split_units(split) * t->stages;
     struct csrconv_memory memory;
     struct csrconv_chunk_lists lists;
     struct csrconv_tile_tables tables;
@@ -326,9 +337,10 @@ static void many_outputs_take_about_what_was_measured(void **state)
 }
 
 /* Quads of a warp of a list. */
-static int64_t warp_quads(const uint32_t *list, const struct csrconv_block_tiling *t, int64_t way)
+static int64_t warp_quads(const uint32_t *list, const struct csrconv_split_tiling *split,
+                          int64_t way)
 {
-    const uint32_t *segments = list + t->filter_ways + 1;
+    const uint32_t *segments = list + csrconv_find_list_words(split).segment;
     int64_t quads = 0;
     for (int64_t i = first_segment(list, way); i < first_segment(list, way + 1); i++)
         quads += segments[i] >> CSRCONV_PLACE_BITS;
@@ -341,14 +353,15 @@ struct unevenness {
 };
 
 static struct unevenness unevenness_of(const struct csrconv_chunk_lists *lists,
-                                       const struct csrconv_block_tiling *t)
+                                       const struct csrconv_split_tiling *split)
 {
+    const struct csrconv_block_tiling *t = &split->block;
     int64_t most = 0, most_block = 0, all = 0;
     for (int64_t i = 0; i < lists->count; i++) {
         const uint32_t *list = lists->quads[i * lists->pitch].word;
         int64_t block = 0;
         for (int64_t way = 0; way < t->filter_ways; way++) {
-            const int64_t quads = warp_quads(list, t, way);
+            const int64_t quads = warp_quads(list, split, way);
             most = quads > most ? quads : most;
             block += quads;
         }
@@ -414,7 +427,7 @@ static struct unevenness unevenness_by(const csrconv_weights *weights, const csr
     assert_ok(csrconv_shape_init(&problem.shape, g));
     assert_ok(csrconv_memory_init(&memory, NULL));
     assert_ok(csrconv_chunk_lists_make(&problem, tiling, &memory, &lists));
-    u = unevenness_of(&lists, &tiling->block);
+    u = unevenness_of(&lists, tiling);
     csrconv_chunk_lists_free(&memory, &lists);
     return u;
 }
@@ -433,10 +446,9 @@ static void warps_have_equal_work_in_each_chunk(void **state)
                                                       .stages = 2,
                                                       .filter_tiles = 1,
                                                       .stage_channels = 32 },
+                                           .places = 32,
                                            .first_channel = { 0, 32, 64 } };
     (void)state;
-    while (csrconv_block_kernels[tiling.block.kernel].filters != 2)
-        tiling.block.kernel++;
     assert_ok(csrconv_shape_init(&shape, &g));
     assert_true(csrconv_patch_make(&shape, 1, 7, 14, 1, &tiling.block.patch));
     assert_true(unevenness_by(weights, &g, &tiling).warps < 1.05);

@@ -42,9 +42,9 @@ static void print(const void *tiling, FILE *file)
     const struct csrconv_block_tiling *t = &split->block;
     const struct csrconv_block_kernel *k = &csrconv_block_kernels[t->kernel];
     fprintf(file,
-            "%d,%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-            ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%d",
-            k->filters, k->pixels, t->filter_ways, t->pixel_ways, t->patch.images, t->patch.rows,
+            "%" PRId64 ",%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
+            ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%d",
+            split->places, k->pixels, t->filter_ways, t->pixel_ways, t->patch.images, t->patch.rows,
             t->patch.columns, t->patch.channel, t->stages, t->stage_channels, t->residents,
             t->blocks, split->adder == CSRCONV_ADD_IN_PASS);
 }
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 {
     static const struct sweep_kernel kernel = {
         .algorithm = "cuda_split",
-        .columns = "filters,pixels,filter_ways,pixel_ways,images,rows,columns,words,chunks,"
+        .columns = "places,pixels,filter_ways,pixel_ways,images,rows,columns,words,chunks,"
                    "chunk_channels,residents,blocks,pass",
         .tiling_bytes = sizeof(struct csrconv_split_tiling),
         .list = list_tilings,
