@@ -82,6 +82,23 @@ class Steps(unittest.TestCase):
             self.assertEqual(self.run_script(script, "--resume")[1], [])
             self.assertEqual(self.table(script).read_bytes(), whole)
 
+    def test_peers_are_measured_with_what_is_held_against_them(self):
+        """A layer at a batch is kept whole, or none of it: not the peers, nor csrconv's own, alone."""
+        whole = self.whole(MAP)
+        for fails in "3", "4":
+            self.run_script(MAP, code=1, FAILS=fails)
+            self.assertEqual(len(self.rows(MAP)), ROWS_OF_TWO_CALLS[MAP])
+        lines = whole.splitlines(keepends=True)
+        first = slice(1, 1 + ROWS_OF_TWO_CALLS[MAP])
+        for kept in b",dense,", b",own,":
+            cut = lines[:1] + [line for line in lines[first] if kept in line] + lines[first.stop:]
+            self.table(MAP).write_bytes(b"".join(cut))
+            told, calls = self.run_script(MAP, "--resume")
+            self.assertIn("6 of 8 steps are there", told)
+            self.assertEqual(len(calls), 2)
+            self.assertEqual(sorted(self.table(MAP).read_bytes().splitlines(keepends=True)),
+                             sorted(lines))
+
     def test_no_time(self):
         for script, count in CALLS.items():
             told, calls = self.run_script(script, "--seconds", "0")

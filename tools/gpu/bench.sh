@@ -14,8 +14,8 @@
 #   choice-N       tools/scripts/choice.py at batch N: FOLDER/choice-batchN.csv
 #   report         csrconv reproduce, every algorithm: FOLDER/report/
 #
-# The scripts keep each step that they measured, and go on where they were; LIMIT=S in the environment
-# has each begin nothing more after S seconds.
+# The scripts keep each layer that they measured, and go on where they were; LIMIT=S in the environment
+# has each begin no further layer after S seconds.
 source "$(dirname "$0")/common.sh"
 [ $# -ge 2 ] || fail 2 "usage: tools/gpu/bench.sh BUILD FOLDER [DATA] [PHASE ...]"
 program=$(find_program "$1")

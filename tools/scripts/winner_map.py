@@ -5,9 +5,9 @@ usage: winner_map.py CSRCONV FOLDER [--device cuda] [--sparsity P,..] [--batches
                      [--min-time S] [--algo A,..] [--peers P,..] [--resume] [--seconds S] [--draw]
 
 Leaves in FOLDER winner-map.csv, the rows of csrconv bench, and winner-map.svg. Dense peers, to which
-zeros make no difference, are measured at the first sparsity alone. The CSV is written after each layer's
-peers and after its own algorithms (bench_steps.py), for all layers at one batch before the next; then
-what there is is drawn. --draw draws the CSV in FOLDER again.
+zeros make no difference, are measured at the first sparsity alone. The CSV is written after each layer,
+its peers and csrconv's algorithms together (bench_steps.py), for all layers at one batch before the
+next; then what there is is drawn. --draw draws the CSV in FOLDER again.
 """
 import argparse
 import html
@@ -122,7 +122,6 @@ def layer_numbers(argument):
 
 
 def steps(options):
-    """The peers before csrconv's own: a time that nothing is held against would be drawn as won."""
     for batch in options.batches:
         for i in options.layers:
             yield bench_steps.Step(LAYERS[i], batch, options.peers, options.sparsity[:1])
