@@ -71,8 +71,9 @@ class Scripts(support.Case):
     def make_data(self):
         (self.folder / "data" / "dlmc_resnet50").mkdir(parents=True)
         (self.folder / "data" / "networks").mkdir()
-        self.write("data/dlmc_resnet50/manifest.csv", b"file\n")
-        self.write("data/networks/layers.csv", b"net,layer\n")
+        self.write("data/dlmc_resnet50/manifest.csv", 
+                   b"file,in_ch,in_hw,out_ch,out_hw,kh,kw,stride,pad\n")
+        self.write("data/networks/layers.csv", b"net,layer,C,H,W,M\n")
 
     def test_broken_tables_are_not_resumed(self):
         self.make_data()

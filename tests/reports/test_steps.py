@@ -16,11 +16,19 @@ CHOICE = ("choice.py", "--csv", "rows.csv", "--count", "4", "--sparsity", "0.8,0
 MAP = ("winner_map.py", ".", "--algo", "own,other", "--peers", "dense", "--batches", "1,8",
        "--layers", "0,2", "--sparsity", "0.8,0.9")
 WIDE = ("wide_set.py", "data", "--csv", "rows.csv")
-CALLS = {CHOICE: 4, MAP: 8, WIDE: 11}
+CALLS = {CHOICE: 4, MAP: 8, WIDE: 12}
 ROWS_OF_TWO_CALLS = {CHOICE: 8, MAP: 5, WIDE: 6}
 LEFT = "out of time: {} of {} steps are left, for --resume"
+PATTERNS = "data/dlmc_resnet50/manifest.csv"
+LAYERS = "data/networks/layers.csv"
+WEIGHTS = "data/pruned_weights/mobilenet_v1_90/b.npy"
 MANIFEST = """file,in_ch,in_hw,out_ch,out_hw,kh,kw,stride,pad
 rn50/a.smtx,8,7,8,7,1,1,1,0
+"""
+POINTWISE = """net,layer,C,H,W,M
+mobilenet_v1_1x1,b,8,7,7,8
+mobilenet_v1_1x1,without_weights,8,7,7,8
+resnet50,b,8,7,7,8
 """
 
 
@@ -31,10 +39,12 @@ class Steps(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         (self.folder / "csrconv").write_text(f"#!{sys.executable} -IS\n" + FAKE.read_text())
         (self.folder / "csrconv").chmod(0o755)
-        (self.folder / "data" / "dlmc_resnet50").mkdir(parents=True)
-        (self.folder / "data" / "networks").mkdir()
-        (self.folder / "data" / "dlmc_resnet50" / "manifest.csv").write_text(MANIFEST)
-        (self.folder / "data" / "networks" / "layers.csv").write_text("net,layer\n")
+        self.make_data()
+
+    def make_data(self):
+        for path, text in (PATTERNS, MANIFEST), (LAYERS, POINTWISE), (WEIGHTS, ""):
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / path).write_text(text)
 
     def run_script(self, script, *arguments, code=0, **told):
         """What it prints, and the calls of bench that it made."""
@@ -213,12 +223,24 @@ class Steps(unittest.TestCase):
             self.assertEqual(calls, [])
 
     def test_broken_data_of_the_wide_set(self):
-        manifest = self.folder / "data" / "dlmc_resnet50" / "manifest.csv"
-        for text in ("file\nrn50/a.smtx\n", "\xff"):
-            manifest.write_text(text, encoding="latin-1")
-            told, calls = self.run_script(WIDE, code=2)
-            self.assertIn("data: is not the data that is described", told)
-            self.assertEqual(calls, [])
+        """One sentence names the file, and the line; nothing runs."""
+        row = MANIFEST.splitlines()[1]
+        for path, text, said in (
+                (PATTERNS, MANIFEST.replace(row, "rn50/a.smtx,8"), "line 2 has another number of"),
+                (PATTERNS, f"{MANIFEST}{row},1", "line 3 has another number of fields"),
+                (PATTERNS, "file\nrn50/a.smtx\n", "there is no column in_ch"),
+                (PATTERNS, "\xff", "invalid start byte"),
+                (PATTERNS, f'{MANIFEST}"rn50', "unexpected end of data"),
+                (LAYERS, None, "No such file or directory"),
+                (LAYERS, "layer,C,H,W,M,net\na,8,7,7,8\n", "line 2 has another number of fields")):
+            with self.subTest(said=said):
+                self.make_data()
+                (self.folder / path).unlink()
+                if text is not None:
+                    (self.folder / path).write_text(text, encoding="latin-1")
+                told, calls = self.run_script(WIDE, code=2)
+                self.assertRegex(told, rf"\A[^\n]*: {path}: [^\n]*{said}[^\n]*\n\Z")
+                self.assertEqual(calls, [])
 
     def test_a_link_leads_to_the_rows_and_keeps_doing_so(self):
         (self.folder / "elsewhere").mkdir()

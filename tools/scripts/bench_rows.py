@@ -97,31 +97,37 @@ CHECKS = {
 }
 
 
+def table(path, columns):
+    """The lines and rows of a CSV that has the columns. A broken one ends the script."""
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file, strict=True)
+            missing = sorted(columns.difference(reader.fieldnames or ()))
+            if missing:
+                fail(path, f"there is no column {missing[0]}")
+            for row in reader:
+                if None in row or None in row.values():
+                    fail(path, f"line {reader.line_num} has another number of fields than the header")
+                yield reader.line_num, row
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        fail(path, getattr(error, "strerror", None) or error)
+
+
 def check(path, line, row):
     """What the scripts count with, or draw."""
-    if None in row or None in row.values():
-        fail(path, f"line {line} has another number of fields than the header")
     for column, is_right in CHECKS.items():
         if not is_right(row[column]):
             fail(path, f"line {line}: {column} is {row[column]!a}")
 
 
 def read(path):
-    """Of one CSV of bench; none if it is missing. A broken one ends the script."""
+    """Of one CSV of bench; none if it is missing."""
     if not os.path.exists(path):
         return []
     rows = []
-    try:
-        with open(path, newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file, strict=True)
-            missing = sorted(COLUMNS.difference(reader.fieldnames or ()))
-            if missing:
-                fail(path, f"no CSV of csrconv bench: there is no column {missing[0]}")
-            for row in reader:
-                check(path, reader.line_num, row)
-                rows.append(row)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        fail(path, getattr(error, "strerror", None) or error)
+    for line, row in table(path, COLUMNS):
+        check(path, line, row)
+        rows.append(row)
     return rows
 
 
