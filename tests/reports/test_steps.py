@@ -211,16 +211,36 @@ class Steps(unittest.TestCase):
 
     def test_wrong_arguments(self):
         """Each is named, and nothing runs."""
-        for script, arguments, said in ((CHOICE, ("--count", "0"), "0 is not from 1 to"),
-                                        (CHOICE, ("--count", "9" * 20), "999 is not from 1"),
-                                        (CHOICE, ("--sparsity", "0.9,1.5"), "from 0 to 1"),
-                                        (CHOICE, ("--sparsity", "0.9,0.91"), "0.9 and 0.91 are"),
-                                        (MAP, ("--sparsity", "0.9,0.9"), "0.9 and 0.9 are"),
-                                        (MAP, ("--algo", ""), "want names"),
-                                        (MAP, ("--peers", ""), "want names")):
-            text, calls = self.run_script(script, *arguments, code=2)
-            self.assertIn(said, text)
-            self.assertEqual(calls, [])
+        for script, arguments, said in (
+                (CHOICE, ("--count", "0"), "'0' is no whole number from 1 to 100000"),
+                (CHOICE, ("--count", "9" * 5000), "999' is no whole number from 1 to"),
+                (CHOICE, ("--batch", "0"), "'0' is no whole number from 1 to 2147483647"),
+                (CHOICE, ("--batch", "2147483648"), "'2147483648' is no whole number from 1 to"),
+                (CHOICE, ("--threads", "1,2"), "'1,2' is no whole number from 0 to 4096"),
+                (CHOICE, ("--threads", "4097"), "'4097' is no whole number from 0 to 4096"),
+                (CHOICE, ("--threads", "+1"), "'+1' is no whole number"),
+                (CHOICE, ("--device", "gpu"), "'gpu' is not auto, cpu, cuda or cuda:N"),
+                (CHOICE, ("--device", "cpu:0"), "'cpu:0' is not auto, cpu, cuda or cuda:N"),
+                (CHOICE, ("--device", "cuda:x"), "'x' is no whole number from 0 to 1023"),
+                (CHOICE, ("--device", "cuda:1024"), "'1024' is no whole number from 0 to 1023"),
+                (CHOICE, ("--sparsity", "0.9,1.5"), "from 0 to 1"),
+                (CHOICE, ("--sparsity", "0.9,0.91"), "0.9 and 0.91 are"),
+                (MAP, ("--sparsity", "0.9,0.9"), "0.9 and 0.9 are"),
+                (MAP, ("--algo", ""), "want names"),
+                (MAP, ("--peers", ""), "want names")):
+            with self.subTest(arguments=arguments):
+                told, calls = self.run_script(script, *arguments, code=2)
+                self.assertIn(said, told)
+                self.assertEqual(calls, [])
+
+    def test_right_arguments(self):
+        """As they are given, to the program."""
+        script = CHOICE[:3] + ("--count", "1")
+        for name, values in {"--threads": ("0", "4096"), "--batch": ("1", "2147483647"),
+                             "--device": ("cpu", "cuda", "cuda:1023", "auto")}.items():
+            for value in values:
+                calls = self.run_script(script, "--algo", "own", name, value)[1]
+                self.assertIn(f"{name} {value} ", calls[0])
 
     def test_broken_data_of_the_wide_set(self):
         """One sentence names the file, and the line; nothing runs."""
