@@ -61,13 +61,6 @@ class Scripts(support.Case):
         self.assertIn(b">2.00 / -</text>", self.read("winner-map.svg"))
         self.assertEqual(self.files(), ["winner-map.csv", "winner-map.svg"])
 
-    def test_layers_of_maps(self):
-        for layers in "4", "-1", "", "0,", "x":
-            done = self.script("winner_map.py", support.CSRCONV, "new", f"--layers={layers}")
-            self.assertEqual(done.returncode, 2)
-            self.assertIn(f"'{layers}' is not numbers from 0 to 3", done.stderr)
-        self.assertEqual(self.files(), [])
-
     def make_data(self):
         (self.folder / "data" / "dlmc_resnet50").mkdir(parents=True)
         (self.folder / "data" / "networks").mkdir()

@@ -225,7 +225,16 @@ class Steps(unittest.TestCase):
                 (CHOICE, ("--device", "cuda:1024"), "'1024' is no whole number from 0 to 1023"),
                 (CHOICE, ("--sparsity", "0.9,1.5"), "from 0 to 1"),
                 (CHOICE, ("--sparsity", "0.9,0.91"), "0.9 and 0.91 are"),
-                (MAP, ("--sparsity", "0.9,0.9"), "0.9 and 0.9 are"),
+                (MAP, ("--sparsity", "0.9,0.9"), "'0.9,0.9' has a number twice"),
+                (MAP, ("--batches", "1,0"), "'0' is no whole number from 1 to 2147483647"),
+                (MAP, ("--batches", "1,2147483648"), "'2147483648' is no whole number"),
+                (MAP, ("--batches", "8,1,08"), "'8,1,08' has a number twice"),
+                (MAP, ("--layers", "0,1,0"), "'0,1,0' has a number twice"),
+                (MAP, ("--layers", "4"), "'4' is no whole number from 0 to 3"),
+                (MAP, ("--layers=-1",), "'-1' is no whole number from 0 to 3"),
+                (MAP, ("--layers", ""), "'' is no whole number from 0 to 3"),
+                (MAP, ("--layers", "0,"), "'' is no whole number from 0 to 3"),
+                (MAP, ("--layers", "x"), "'x' is no whole number from 0 to 3"),
                 (MAP, ("--algo", ""), "want names"),
                 (MAP, ("--peers", ""), "want names")):
             with self.subTest(arguments=arguments):

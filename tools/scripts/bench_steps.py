@@ -36,9 +36,12 @@ def add_arguments(parser):
 
 
 def separated(kind):
-    """The type of an argument that is numbers with commas between them."""
+    """The type of an argument that is numbers with commas between them, each once."""
     def numbers(text):
-        return [kind(item) for item in text.split(",")]
+        values = [kind(item) for item in text.split(",")]
+        if len(set(values)) < len(values):
+            raise argparse.ArgumentTypeError(f"'{text}' has a number twice")
+        return values
     return numbers
 
 

@@ -114,13 +114,6 @@ def draw(rows):
     return "\n".join([*parts, "</svg>", ""])
 
 
-def layer_numbers(argument):
-    numbers = argument.split(",")
-    if not all(number in map(str, range(len(LAYERS))) for number in numbers):
-        raise argparse.ArgumentTypeError(f"'{argument}' is not numbers from 0 to {len(LAYERS) - 1}")
-    return [int(number) for number in numbers]
-
-
 def steps(options):
     for batch in options.batches:
         for i in options.layers:
@@ -142,9 +135,10 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, help="where the files go; made if missing")
     parser.add_argument("--sparsity", type=bench_steps.sparsities,
                         default="0.7,0.8,0.9,0.95,0.99")
-    parser.add_argument("--batches", type=bench_steps.separated(int), default="1,8,64,256")
-    parser.add_argument("--layers", type=layer_numbers, default="0,1,2,3",
-                        help="numbers of them (%(default)s)")
+    parser.add_argument("--batches", default="1,8,64,256",
+                        type=bench_steps.separated(bench_rows.whole(1, bench_rows.MOST_IMAGES)))
+    parser.add_argument("--layers", default="0,1,2,3", help="numbers of them (%(default)s)",
+                        type=bench_steps.separated(bench_rows.whole(0, len(LAYERS) - 1)))
     parser.add_argument("--peers", default="cudnn_tf32,cudnn_fp16")
     parser.add_argument("--draw", action="store_true", help="measure nothing")
     parser.set_defaults(device="cuda", algo="cuda_jit,cuda_split,cuda_tiled")
