@@ -286,6 +286,10 @@ class Steps(unittest.TestCase):
         self.assertIn("rows.csv: is no regular file", told)
         self.assertTrue(self.table(CHOICE).is_fifo())
         self.assertEqual(calls, [])
+        (self.folder / "winner-map.svg").mkdir()
+        told, calls = self.run_script(MAP, code=2)
+        self.assertIn("winner-map.svg: is no regular file", told)
+        self.assertEqual(calls, [])
 
     def test_programs_that_do_nothing(self):
         """No program, one that knows no algorithm, and one that writes no rows."""

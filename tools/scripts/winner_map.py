@@ -145,16 +145,17 @@ def main():
     options = parser.parse_args()
     if not options.algo or not options.peers:
         parser.error("--algo and --peers want names")
-    path = options.folder / "winner-map.csv"
+    path, drawing = options.folder / "winner-map.csv", options.folder / "winner-map.svg"
     if not options.draw:
         make_folder(options.folder)
+        bench_rows.place_of(drawing)
     rows = (bench_rows.read(path) if options.draw
             else bench_steps.measure(options, path, list(steps(options))))
     drawn = [row for row in rows if not row["peer_version"]]
     if options.draw and not drawn:
         bench_rows.fail(path, "there are no rows to draw")
     if drawn:
-        with bench_rows.replacing(options.folder / "winner-map.svg") as file:
+        with bench_rows.replacing(drawing) as file:
             file.write(draw(rows))
     return int(options.is_wrong)
 
