@@ -166,9 +166,12 @@ class GpuScripts(unittest.TestCase):
         for name in ("bench", "build", "profile", "sanitize", "verify"):
             self.assertRegex(str(self.result(name)),
                              rf"\(2, '', 'csrconv gpu {name}: usage: tools/gpu/{name}.sh BUILD")
-        for name, *arguments in (("bench", "F", "no"), ("verify", "own", "no")):
+        for name, *arguments in (("bench", "F", "no"), ("bench", "F", "alexnet-1"),
+                                 ("bench", "F", "wide-0"), ("verify", "own", "no")):
             self.assertEqual(self.result(name, self.folder, *arguments),
-                             (2, "", f'csrconv gpu {name}: there is no phase "no"\n'))
+                             (2, "", f'csrconv gpu {name}: there is no phase "{arguments[-1]}"\n'))
+        for phase in "alexnet", "alexnet-2", "alexnet-10", "googlenet-999999999", "wide-1":
+            self.assertEqual(self.result("bench", self.folder, "F", phase)[0], 3)
         self.assertEqual(self.result("verify", "/no/build"),
                          (2, "", "csrconv gpu verify: no csrconv in /no/build\n"))
 
