@@ -2,6 +2,7 @@
 
 usage: test_scripts.py SCRIPTS_FOLDER
 """
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -77,6 +78,24 @@ class Scripts(unittest.TestCase):
                 bench_rows.write(path, [{"a": "1"}, {"c": "2"}])
             self.assertEqual(path.read_text(), 'a,b\n"1,2",x\n')
             self.assertEqual([item.name for item in path.parent.iterdir()], ["rows.csv"])
+
+    def test_a_file_is_replaced_when_it_is_whole(self):
+        """By one that others may read; else it stays, and nothing lies beside it."""
+        self.addCleanup(os.umask, os.umask(0o027))
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "rows.csv"
+            for fault, ended in ((None, None), (KeyError(), KeyError),
+                                 (OSError(28, "No space left"), SystemExit)):
+                with contextlib.ExitStack() as stack:
+                    if fault:
+                        stack.enter_context(self.assertRaises(ended))
+                    file = stack.enter_context(bench_rows.replacing(path))
+                    file.write(f"{fault!r}\n")
+                    if fault:
+                        raise fault
+                self.assertEqual(path.read_text(), "None\n")
+                self.assertEqual(path.stat().st_mode & 0o777, 0o640)
+                self.assertEqual(list(path.parent.iterdir()), [path])
 
     def test_table_of_a_gpu(self):
         rows = []

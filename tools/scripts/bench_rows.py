@@ -154,12 +154,6 @@ def read(path):
     return rows
 
 
-def creation_mask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def place_of(path):
     """Where the file lies that a path, or a link, leads to; fails if it cannot be replaced."""
     target = os.path.realpath(path)
@@ -178,20 +172,14 @@ def replacing(path):
     """A file to write, which takes the place of the other when it is whole, or leaves nothing. A
     link keeps leading to it."""
     target = place_of(path)
-    temporary = None
     try:
-        with tempfile.NamedTemporaryFile("w", newline="", encoding="utf-8", delete=False,
-                                         dir=os.path.dirname(target), prefix=".csrconv-") as file:
-            temporary = file.name
-            yield file
-        os.chmod(temporary, 0o666 & ~creation_mask())
-        os.replace(temporary, target)
-        temporary = None
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(target), prefix=".csrconv-") as folder:
+            whole_file = os.path.join(folder, "new")
+            with open(whole_file, "w", newline="", encoding="utf-8") as file:
+                yield file
+            os.replace(whole_file, target)
     except OSError as error:
         fail(path, error.strerror)
-    finally:
-        if temporary:
-            os.remove(temporary)
 
 
 def write(path, rows):
