@@ -2,17 +2,22 @@
 
 usage: test_scripts.py SCRIPTS_FOLDER
 """
+import argparse
 import contextlib
+import io
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 SCRIPTS = pathlib.Path(sys.argv.pop(1)).resolve()
 sys.path.insert(0, str(SCRIPTS))
 import bench_rows  # noqa: E402
+import bench_steps  # noqa: E402
 import choice  # noqa: E402
 import sweep  # noqa: E402
 import wide_set  # noqa: E402
@@ -69,6 +74,20 @@ class Scripts(unittest.TestCase):
         cliffs = list(sweep.pixel_cliffs(rows))
         self.assertEqual(cliffs, ["7 pixels take 20 us, 8 10 us", "16 pixels take 21 us, 17 40 us"])
 
+    def test_origins(self):
+        """Rows that differ in any part of it are not put into one file; what has none is not told."""
+        parts = ("device", "machine", "driver", "threads", "version", "commit")
+        here = {part: f"{part}_a" for part in parts}
+        self.assertEqual(bench_steps.origin({**here, "name": "a", "driver": ""}),
+                         "device device_a, machine machine_a, threads threads_a, version version_a, "
+                         "commit commit_a")
+        bench_steps.refuse_another_origin("rows.csv", [here, {**here, "name": "b"}])
+        for part in parts:
+            with contextlib.redirect_stderr(io.StringIO()) as told, self.assertRaises(SystemExit):
+                bench_steps.refuse_another_origin("rows.csv", [here, {**here, part: "other"}])
+            self.assertIn(f"{part} {part}_a", told.getvalue())
+            self.assertIn(f"{part} other", told.getvalue())
+
     def test_files_are_whole(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "rows.csv"
@@ -104,32 +123,46 @@ class Scripts(unittest.TestCase):
                 rows += [gpu_row(layer, batch, "cuda_tiled", us),
                          gpu_row(layer, batch, "cudnn", 40, "9"),
                          gpu_row(layer, batch, "cudnn_tf32", 8, "9", math="tf32"),
+                         {**gpu_row(layer, batch, "direct", 999), "chosen": "no"},
                          gpu_row(layer, batch, "cuda_tiled", 900, cache="cold")]
         rows[0]["verified"] = "sampled"
+        rows.append({**gpu_row("without_clock", 1, "cuda_tiled", 1), "cache": "cold",
+                     "sm_clock_mhz": ""})
         with tempfile.TemporaryDirectory() as folder:
             readme = pathlib.Path(folder) / "README.md"
             bench_rows.write(pathlib.Path(folder) / "layers-net.csv", rows)
             readme.write_text("<!-- results of layers-*.csv -->\n<!-- end of results -->\n")
-            subprocess.run([sys.executable, SCRIPTS / "layer_table.py", "update", readme],
-                           check=True)
+            for command, code in ("check", 1), ("update", 0), ("check", 0):
+                done = subprocess.run([sys.executable, SCRIPTS / "layer_table.py", command, readme],
+                                      stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual(done.returncode, code)
+                self.assertEqual("update README.md renews it\n" in done.stderr, bool(code))
             text = readme.read_text()
         self.assertIn("on Example GPU, 1901 to 1932 MHz, driver 580.1, commit 0123abc:"
-                      " medians, hot caches, every result verified, 1 of 12 by samples. ", text)
+                      " medians, hot caches, every result verified, 1 of 16 by samples. ", text)
         self.assertIn("| network | batch | layers | csrconv us | over cudnn | over cudnn_tf32 |", text)
         self.assertIn("| net | 32 | 2 | 30 | 2.83 (2.00-4.00) | 0.57 (0.40-0.80) | 2 of 2 |\n",
                       text)
 
-    def table_fails(self, what, data, *others):
+    def table_fails(self, what, data, *others, name="a.csv", command="summary"):
         """The table of a file of these bytes, and of others: one line on stderr, exit code 2."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "a.csv"
+        with self.subTest(what=what), tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / name
             if data is not None:
                 path.write_bytes(data)
-            done = subprocess.run([sys.executable, SCRIPTS / "layer_table.py", "summary", path,
+            done = subprocess.run([sys.executable, SCRIPTS / "layer_table.py", command, path,
                                    *others], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
                                   text=True, check=False)
-        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-        self.assertRegex(done.stderr, rf"\Alayer_table.py: [^\n]*{what}[^\n]*\n\Z")
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertRegex(done.stderr, rf"\Alayer_table.py: [^\n]*{what}[^\n]*\n\Z")
+
+    def test_readme_without_a_table(self):
+        for text, what in (("", "has no markers"), ("<!-- results of layers-*.csv -->", "no markers"),
+                           ("<!-- results of no*.csv -->\n<!-- end of results -->", "there is no no"),
+                           ("<!-- results of /a -->\n<!-- end of results -->", "README.md: /a: "),
+                           ("<!-- results of . -->\n<!-- end of results -->", ""),
+                           ("<!-- results of **a -->\n<!-- end of results -->", "")):
+            self.table_fails(what, text.encode(), name="README.md", command="update")
 
     def test_table_of_bad_files(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -149,6 +182,22 @@ class Scripts(unittest.TestCase):
         for cut in (5, len(header) - 9, len(header) + 3, len(whole) - len(last) // 2, len(whole) - 1):
             self.table_fails("a.csv", whole[:cut])
         self.table_fails("no column 'verified'", whole.replace(b"verified", b"other"))
+        self.table_fails("unexpected end of data", whole + b'"x')
+        self.table_fails("expected after", whole + b'"x"y')
+        self.table_fails("3: has not as many cells", whole.replace(last, last + b",1"))
+        self.table_fails("3: has not as many cells", whole.replace(last, last[:last.rindex(b",")]))
+        for row in first, last:
+            self.table_fails("is there twice", whole + row + b"\n")
+        for batch in "1.5", "", 11 * "1", "\u00b2":
+            self.table_fails(f"2: batch: '{batch}' is no whole number",
+                             whole.replace(b",1,", f",{batch},".encode(), 1))
+        self.table_fails("2: sm_clock_mhz: '2e3' is no whole", whole.replace(b",1901,", b",2e3,"))
+        for name in "a|b", "<a", "a>":
+            self.table_fails(re.escape(f"2: name: 'net:{name}' would not fit"),
+                             whole.replace(b"net:a", f"net:{name}".encode()))
+        for time in "soon", "0", "1e12":
+            self.table_fails(f"2: median_us: '{time}' is no time",
+                             whole.replace(b",10,", f",{time},".encode()))
         self.table_fails("2: verified: 'no' is neither", whole.replace(b",full,", b",no,"))
         self.table_fails("2: median_us: '-10' is no time", whole.replace(b",10,", b",-10,"))
         self.table_fails("no time of csrconv's choice", whole.replace(first + b"\n", b""))
@@ -157,6 +206,79 @@ class Scripts(unittest.TestCase):
         done = subprocess.run([sys.executable, SCRIPTS / "wide_set.py", "csrconv", "/no/data",
                                "--csv", "x.csv"], stdout=subprocess.PIPE, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (77, "skipped: no data in /no/data\n"))
+
+
+INFO = """direct  cpu  own  fp32
+direct_x  cpu  own  fp32
+dense  cpu  peer  fp32
+    indented  cpu  own  fp32
+two cpu
+cuda_x  cuda  own  fp32
+cuda_dense  cuda  peer  tf32
+"""
+
+
+class Program(unittest.TestCase):
+    """What the scripts take from it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def program(self, output, code=0, lines=""):
+        """Options for one that prints this; what it tells on stderr is of no interest."""
+        path = self.folder / "csrconv"
+        (self.folder / "output").write_text(output)
+        path.write_text(f"#!/bin/sh\ncat '{self.folder}/output'\n{lines}\nexit {code}\n")
+        path.chmod(0o755)
+        return argparse.Namespace(csrconv=path, device="auto", batch=1, threads=0, min_time="0",
+                                  algo="own", is_wrong=False)
+
+    def test_algorithms(self):
+        options = self.program(INFO)
+        for options.device, names in {"auto": "direct_x,dense,cuda_x,cuda_dense",
+                                      "cpu": "direct_x,dense", "cuda": "cuda_x,cuda_dense",
+                                      "cuda:1": "cuda_x,cuda_dense"}.items():
+            self.assertEqual(bench_rows.algorithms(options), names)
+        self.assertEqual(bench_rows.algorithms(options, kinds=("own",)), "cuda_x")
+        options = self.program("direct  cpu  own  fp32\ndense  cpu  peer  fp32\n")
+        self.assertEqual(bench_rows.algorithms(options), "direct,dense")
+        options.device = "cuda"
+        for failing in options, self.program(INFO, code=1):
+            with self.assertRaisesRegex(SystemExit, "tells no algorithms of"):
+                bench_rows.algorithms(failing)
+
+    def test_rows_of_bench(self):
+        """None of a layer that is refused or wrong; another exit code ends the script, whatever else."""
+        names = ",".join(bench_rows.COLUMNS)
+        for code, told, is_written, count in (
+                (0, "", True, 0), (1, "", False, 0), (3, bench_rows.IDLE, False, 0),
+                (0, "", False, None), (3, "", False, None), (2, bench_rows.IDLE, False, None),
+                (9, "", True, None)):
+            lines = (f"echo '{told}' >&2\nwhile [ $1 != --csv ]; do shift; done\n"
+                     + f"echo '{names}' >$2" * is_written)
+            options = self.program("", code, lines)
+            with self.subTest(code=code, told=told), contextlib.redirect_stderr(io.StringIO()):
+                if count is None:
+                    with self.assertRaisesRegex(SystemExit, f"exit code {code} of "):
+                        bench_rows.bench(options, "ic1")
+                else:
+                    self.assertEqual(len(bench_rows.bench(options, "ic1")), count)
+                    self.assertEqual(options.is_wrong, code == bench_rows.WRONG)
+
+    def test_places(self):
+        """Where nothing can be written, and nothing to write."""
+        with contextlib.redirect_stderr(io.StringIO()) as told:
+            for path in self.folder / "no" / "rows.csv", self.folder:
+                with self.assertRaises(SystemExit):
+                    bench_rows.place_of(path)
+            with mock.patch("os.access", return_value=False), self.assertRaises(SystemExit):
+                bench_rows.place_of(self.folder / "rows.csv")
+        self.assertEqual([line.split(": ")[2] for line in told.getvalue().splitlines()],
+                         ["no such folder", "is no regular file", "its folder cannot be written to"])
+        with self.assertRaisesRegex(SystemExit, "there are no results for it"):
+            bench_rows.write(self.folder / "rows.csv", [])
 
 
 class GpuScripts(unittest.TestCase):
