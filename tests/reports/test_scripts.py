@@ -202,6 +202,21 @@ class Scripts(unittest.TestCase):
         self.table_fails("2: median_us: '-10' is no time", whole.replace(b",10,", b",-10,"))
         self.table_fails("no time of csrconv's choice", whole.replace(first + b"\n", b""))
 
+    def test_command_lines(self):
+        """Of those that are more than modules: run as they lie there, without any site's packages."""
+        for path in SCRIPTS.glob("*.py"):
+            text = path.read_text()
+            self.assertEqual([text.startswith("#!/usr/bin/env python3\n"), os.access(path, os.X_OK)],
+                             2 * ["__main__" in text], path)
+            if "__main__" not in text:
+                continue
+            for argument, code in ("--help", 0), ("--no-such", 2):
+                done = subprocess.run([sys.executable, "-S", path, argument], text=True, check=False,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(f"usage: {path.name} ", done.stdout + done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
+
     def test_without_data(self):
         done = subprocess.run([sys.executable, SCRIPTS / "wide_set.py", "csrconv", "/no/data",
                                "--csv", "x.csv"], stdout=subprocess.PIPE, text=True, check=False)

@@ -222,6 +222,7 @@ class Steps(unittest.TestCase):
                 (CHOICE, ("--device", "cuda:x"), "'x' is no whole number from 0 to 1023"),
                 (CHOICE, ("--device", "cuda:1024"), "'1024' is no whole number from 0 to 1023"),
                 (CHOICE, ("--sparsity", "0.9,1.5"), "from 0 to 1"),
+                (CHOICE, ("--sparsity=-0.1,0.9",), "from 0 to 1"),
                 (CHOICE, ("--sparsity", "0.9,0.91"), "0.9 and 0.91 are"),
                 (MAP, ("--sparsity", "0.9,0.9"), "'0.9,0.9' has a number twice"),
                 (MAP, ("--batches", "1,0"), "'0' is no whole number from 1 to 2147483647"),
