@@ -5,9 +5,11 @@ usage: test_scripts.py SCRIPTS_FOLDER
 import argparse
 import contextlib
 import io
+import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -294,6 +296,42 @@ class Program(unittest.TestCase):
                          ["no such folder", "is no regular file", "its folder cannot be written to"])
         with self.assertRaisesRegex(SystemExit, "there are no results for it"):
             bench_rows.write(self.folder / "rows.csv", [])
+
+
+MESON = """#!/bin/sh
+[ "$1" = test ] || exit 0
+mkdir -p "$3/meson-logs"
+cp "{folder}/testlog.json" "$3/meson-logs"
+echo 'Ok:                 1'
+echo 'Skipped:            4'
+"""
+# That it has numpy keeps the script from looking for another.
+PYTHON = f"""#!/bin/sh
+[ "$1" = -c ] || exec {sys.executable} "$@"
+"""
+
+
+class TestScript(unittest.TestCase):
+    def test_reasons_of_skipped_tests(self):
+        """The script runs over a meson that has run nothing."""
+        tests = [{"result": "OK", "stdout": "skipped: one case\n"}, {"result": "SKIP"}]
+        for reason in 2 * ["no GPU"] + ["no data"]:
+            tests.append({"result": "SKIP", "stdout": f"1..3\nskipped: {reason}\n"})
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "tools").mkdir()
+            shutil.copy(SCRIPTS.parent / "test.sh", folder / "tools")
+            (folder / "testlog.json").write_text("\n".join(map(json.dumps, tests)))
+            for path, text in (("meson", MESON.format(folder=folder)), ("ninja", "#!/bin/sh\n"),
+                               ("python3", PYTHON), ("tools/setup.sh", "#!/bin/sh\n")):
+                (folder / path).write_text(text)
+                (folder / path).chmod(0o755)
+            done = subprocess.run([folder / "tools" / "test.sh", "minimal"], stdout=subprocess.PIPE,
+                                  env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"},
+                                  text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, "minimal +passed, 1 tests passed, 0 failed, 4 skipped, [0-9]+ s\n"
+                         "    skipped: 1 for no reason told, 2 for no GPU, 1 for no data\n")
 
 
 class GpuScripts(unittest.TestCase):
