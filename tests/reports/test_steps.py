@@ -126,11 +126,11 @@ class Steps(unittest.TestCase):
         """What there is is judged or drawn; the step that was begun is whole."""
         told, calls = self.run_script(CHOICE, "--seconds", "0.5", SLEEPS="0.6")
         self.assertIn(LEFT.format(3, 4), told)
-        self.assertIn("on 2 of 2 points", told)
+        self.assertIn("on 1 of 2 points", told)
         self.assertEqual((len(calls), len(self.rows(CHOICE))), (1, 4))
         told, _ = self.run_script(CHOICE, "--resume")
         self.assertNotIn("out of time", told)
-        self.assertIn("on 8 of 8 points", told)
+        self.assertIn("on 4 of 8 points", told)
         told, calls = self.run_script(MAP, "--seconds", "3", SLEEPS="2")
         self.assertIn(LEFT.format(6, 8), told)
         self.assertIn(">2.00 / -</text>", (self.folder / "winner-map.svg").read_text())
@@ -158,6 +158,14 @@ class Steps(unittest.TestCase):
         self.table(CHOICE).unlink()
         self.run_script(CHOICE, code=1, REFUSES="random")
         self.assertFalse(self.table(CHOICE).exists())
+
+    def test_wrong_results(self):
+        """What is right is kept, and the exit code tells."""
+        for script, wrong in (CHOICE, "random:1.2"), (MAP, "28x28"), (WIDE, "alexnet"):
+            count = len(self.run_script(script, code=1, WRONG=wrong)[1])
+            names = {row["name"] for row in self.rows(script)}
+            self.assertEqual(count, CALLS[script])
+            self.assertTrue(names and not any(wrong in name for name in names))
 
     def test_a_lost_device_is_no_refusal(self):
         told, calls = self.run_script(WIDE, code=1, LOST="3")
@@ -211,7 +219,7 @@ class Steps(unittest.TestCase):
         """Each is named, and nothing runs."""
         for script, arguments, said in (
                 (CHOICE, ("--count", "0"), "'0' is no whole number from 1 to 100000"),
-                (CHOICE, ("--count", "9" * 5000), "999' is no whole number from 1 to"),
+                (CHOICE, ("--count", "9" * 20), "999' is no whole number from 1 to"),
                 (CHOICE, ("--batch", "0"), "'0' is no whole number from 1 to 2147483647"),
                 (CHOICE, ("--batch", "2147483648"), "'2147483648' is no whole number from 1 to"),
                 (CHOICE, ("--threads", "1,2"), "'1,2' is no whole number from 0 to 4096"),
