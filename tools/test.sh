@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds csrconv in every way that is promised to work, and runs all its tests. Every stage says how
-# long it took; the last line says whether all passed. Logs and builds are in build-test/.
+# long it took and why tests were skipped; the last line says whether all passed. Logs and builds are in
+# build-test/.
 #
 #   tools/test.sh              all stages
 #   tools/test.sh STAGE ...    only these: format release sanitizers threads minimal baseline aarch64
@@ -37,6 +38,7 @@ run_tests() {
         >"$log" 2>&1 || code=$?
     cat "$log"
     count_tests "$log"
+    skip_reasons "$name" >>"$builds/reasons"
     return "$code"
 }
 
@@ -48,6 +50,22 @@ count_tests() {
     skip=$(awk '/^Skipped: / { n += $NF } END { print n + 0 }' "$1")
     echo "$ok $bad $skip" >>"$builds/counts"
     [ "$ok" -gt 0 ]
+}
+
+# Why tests of a build were skipped, as they tell it: "2 for REASON, 1 for REASON"; nothing if none was.
+skip_reasons() {
+    local log=$builds/$1/meson-logs/testlog.json
+    [ -f "$log" ] || return 0
+    python3 - "$log" <<'END'
+import collections, json, sys
+with open(sys.argv[1]) as log:
+    tests = [json.loads(line) for line in log]
+told = [([line for line in (test.get("stdout") or "").splitlines() if line.startswith("skipped: ")]
+         or ["no reason told"])[-1].removeprefix("skipped: ")
+        for test in tests if test["result"] == "SKIP"]
+if told:
+    print(", ".join(f"{count} for {reason}" for reason, count in collections.Counter(told).items()))
+END
 }
 
 # A stage without meson's tests counts as one.
@@ -162,8 +180,8 @@ stage_aarch64() {
 # run_stage NAME: in a shell of its own; its output goes to a log, which is shown if it fails.
 run_stage() {
     local name=$1 start=$SECONDS log=$builds/$1.log ok bad skip verdict=passed
-    rm -f "$builds/counts" "$builds/why"
-    touch "$builds/counts"
+    rm -f "$builds/counts" "$builds/reasons" "$builds/why"
+    touch "$builds/counts" "$builds/reasons"
     if ! ("stage_$name") >"$log" 2>&1; then
         verdict=FAILED
     fi
@@ -182,6 +200,7 @@ run_stage() {
     passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
     printf 'stage %-10s %s, %d tests passed, %d failed, %d skipped, %d s%s\n' \
         "$name" "$verdict" "$ok" "$bad" "$skip" $((SECONDS - start)) "$why"
+    sed 's/^/    skipped: /' "$builds/reasons"
 }
 
 stages=("$@")

@@ -6,7 +6,7 @@
 #   NETWORK        alexnet, googlenet or resnet50: the published pruned layers at the published batch,
 #                  hot, and at batch 1, hot and cold: FOLDER/layers-NETWORK.csv and
 #                  layers-NETWORK-batch1.csv
-#   NETWORK-N      the same at batch N, hot: FOLDER/layers-NETWORK-batchN.csv
+#   NETWORK-N      the same at batch N, 2 or more, hot: FOLDER/layers-NETWORK-batchN.csv
 #   graphs         the layers of each network as one graph, at batch 1: FOLDER/graph-NETWORK.csv
 #   map            tools/scripts/winner_map.py: FOLDER/winner-map.csv and .svg
 #   wide-N         tools/scripts/wide_set.py at batch N, with the patterns in DATA:
@@ -14,8 +14,8 @@
 #   choice-N       tools/scripts/choice.py at batch N: FOLDER/choice-batchN.csv
 #   report         csrconv reproduce, every algorithm: FOLDER/report/
 #
-# The scripts keep each step that they measured, and go on where they were; LIMIT=S in the environment
-# has each begin nothing more after S seconds.
+# The scripts keep each layer that they measured, and go on where they were; LIMIT=S in the environment
+# has each begin no further layer after S seconds.
 source "$(dirname "$0")/common.sh"
 [ $# -ge 2 ] || fail 2 "usage: tools/gpu/bench.sh BUILD FOLDER [DATA] [PHASE ...]"
 program=$(find_program "$1")
@@ -23,7 +23,7 @@ folder=$2
 shift 2
 data=
 network='(alexnet|googlenet|resnet50)'
-known="$network(-[1-9][0-9]{0,8})?|graphs|map|(wide|choice)-[1-9][0-9]{0,8}|report"
+known="$network(-([2-9]|[1-9][0-9]{1,8}))?|graphs|map|(wide|choice)-[1-9][0-9]{0,8}|report"
 # A folder that is named as a phase is one, but for ./NAME.
 if [ $# -gt 0 ] && [ -d "$1" ] && ! [[ $1 =~ ^($known)$ ]]; then
     data=$1

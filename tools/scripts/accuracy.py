@@ -1,9 +1,11 @@
+#!/usr/bin/env python3
 """How many rows of logits have their largest number at the label.
 
 usage: accuracy.py LOGITS.npy LABELS.npy
 
 Both float32, as `csrconv run` writes them. Prints "354 of 360 right (98.3 %)".
 """
+import argparse
 import ast
 import struct
 import sys
@@ -33,4 +35,8 @@ def main(logits_path, labels_path):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("logits", metavar="LOGITS.npy")
+    parser.add_argument("labels", metavar="LABELS.npy")
+    options = parser.parse_args()
+    main(options.logits, options.labels)

@@ -1,9 +1,11 @@
 """Runs csrconv bench and keeps its rows: what the scripts that measure many layers share."""
+import argparse
 import contextlib
 import csv
 import math
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -11,14 +13,35 @@ import tempfile
 
 WRONG, BAD, REFUSED = 1, 2, 3  # exit codes of bench
 IDLE = "nothing ran for"  # REFUSED with these words is of a layer; without, of the device
+MOST_IMAGES = 2**31 - 1  # in a batch
 
 
-def add_arguments(parser, batch=1):
+def whole(least, most):
+    """The type of an argument that is one whole number."""
+    def number_of(text):
+        if not re.fullmatch("[0-9]{1,10}", text) or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"'{text}' is no whole number from {least} to {most}")
+        return int(text)
+    return number_of
+
+
+def device(text):
+    """The type of an argument that is a device, as the program takes it."""
+    if text.startswith("cuda:"):
+        whole(0, 1023)(text.removeprefix("cuda:"))
+    elif text not in ("auto", "cpu", "cuda"):
+        raise argparse.ArgumentTypeError(f"'{text}' is not auto, cpu, cuda or cuda:N")
+    return text
+
+
+def add_arguments(parser):
     parser.add_argument("csrconv", help="the program")
     parser.set_defaults(is_wrong=False)
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda[:N] (%(default)s)")
-    parser.add_argument("--batch", type=int, default=batch, help="images (%(default)s)")
-    parser.add_argument("--threads", default="0", help="0 = all (%(default)s)")
+    parser.add_argument("--device", type=device, default="auto",
+                        help="auto, cpu or cuda[:N] (%(default)s)")
+    parser.add_argument("--batch", type=whole(1, MOST_IMAGES), default=1,
+                        help="images (%(default)s)")
+    parser.add_argument("--threads", type=whole(0, 4096), default=0, help="0 = all (%(default)s)")
     parser.add_argument("--min-time", default="0.5",
                         help="seconds of samples for each algorithm (%(default)s)")
     parser.add_argument("--algo", help="the algorithms to run, in place of all")
@@ -39,12 +62,12 @@ def algorithms(options, kinds=("own", "peer")):
     """The device's, of any if that is not said; but for the plain kernel, which is there to be read
     and takes long, unless it is alone."""
     done = run([options.csrconv, "info", "--algos"])
-    device = options.device.partition(":")[0]
+    kind = options.device.partition(":")[0]
     rows = [line.split() for line in done.stdout.splitlines() if line[:1].isalnum()]
     names = [row[0] for row in rows
-             if len(row) > 2 and device in (row[1], "auto") and row[2] in kinds]
+             if len(row) > 2 and kind in (row[1], "auto") and row[2] in kinds]
     if done.returncode or not names:
-        sys.exit(f"{sys.argv[0]}: {options.csrconv} info --algos tells no algorithms of {device}")
+        sys.exit(f"{sys.argv[0]}: {options.csrconv} info --algos tells no algorithms of {kind}")
     own = [name for name in names if name.startswith("direct_")]
     return ",".join(name for name in names if name != "direct" or not own)
 
@@ -91,44 +114,44 @@ def number(text):
 CHECKS = {
     "name": str.isprintable,
     "algorithm": str.isprintable,
-    "batch": lambda text: text.isdecimal() and len(text) <= 10 and 1 <= int(text) < 2**31,
+    "batch": lambda text: text.isdecimal() and len(text) <= 10 and 1 <= int(text) <= MOST_IMAGES,
     "sparsity": lambda text: 0.0 <= number(text) <= 1.0,
     "median_us": lambda text: 0.0 < number(text) < math.inf,
 }
 
 
+def table(path, columns):
+    """The lines and rows of a CSV that has the columns. A broken one ends the script."""
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file, strict=True)
+            missing = sorted(columns.difference(reader.fieldnames or ()))
+            if missing:
+                fail(path, f"there is no column {missing[0]}")
+            for row in reader:
+                if None in row or None in row.values():
+                    fail(path, f"line {reader.line_num} has another number of fields than the header")
+                yield reader.line_num, row
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        fail(path, getattr(error, "strerror", None) or error)
+
+
 def check(path, line, row):
     """What the scripts count with, or draw."""
-    if None in row or None in row.values():
-        fail(path, f"line {line} has another number of fields than the header")
     for column, is_right in CHECKS.items():
         if not is_right(row[column]):
             fail(path, f"line {line}: {column} is {row[column]!a}")
 
 
 def read(path):
-    """Of one CSV of bench; none if it is missing. A broken one ends the script."""
+    """Of one CSV of bench; none if it is missing."""
     if not os.path.exists(path):
         return []
     rows = []
-    try:
-        with open(path, newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file, strict=True)
-            missing = sorted(COLUMNS.difference(reader.fieldnames or ()))
-            if missing:
-                fail(path, f"no CSV of csrconv bench: there is no column {missing[0]}")
-            for row in reader:
-                check(path, reader.line_num, row)
-                rows.append(row)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        fail(path, getattr(error, "strerror", None) or error)
+    for line, row in table(path, COLUMNS):
+        check(path, line, row)
+        rows.append(row)
     return rows
-
-
-def creation_mask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def place_of(path):
@@ -149,20 +172,14 @@ def replacing(path):
     """A file to write, which takes the place of the other when it is whole, or leaves nothing. A
     link keeps leading to it."""
     target = place_of(path)
-    temporary = None
     try:
-        with tempfile.NamedTemporaryFile("w", newline="", encoding="utf-8", delete=False,
-                                         dir=os.path.dirname(target), prefix=".csrconv-") as file:
-            temporary = file.name
-            yield file
-        os.chmod(temporary, 0o666 & ~creation_mask())
-        os.replace(temporary, target)
-        temporary = None
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(target), prefix=".csrconv-") as folder:
+            whole_file = os.path.join(folder, "new")
+            with open(whole_file, "w", newline="", encoding="utf-8") as file:
+                yield file
+            os.replace(whole_file, target)
     except OSError as error:
         fail(path, error.strerror)
-    finally:
-        if temporary:
-            os.remove(temporary)
 
 
 def write(path, rows):

@@ -1,11 +1,12 @@
 """Measures many layers step by step, so that a run cut short leaves what it measured.
 
-A step is one run of csrconv bench: one layer at one batch. After each the CSV is written anew, whole. With
---resume a step is done if the CSV has a row of it at each of its sparsities. One without rows is run
-again: either the layer was refused, which takes moments, or every result was wrong, which is then told
-again, or has been mended. One with rows at some of its sparsities is run again for all of them, and the
-new rows take the place of the old. An algorithm without a row beside others that have one may have
-refused the layer, so it is not missed; and the exit code tells of wrong results of this run alone.
+A step is one run of csrconv bench. The steps of one layer at one batch are a unit: their times are held
+against each other, so one machine measures all of them. After each unit the CSV is written anew, whole.
+With --resume a unit is done if the CSV has a row of each of its steps at each sparsity of the step; any
+other is measured again from its first step, and its new rows take the place of the old. A step without
+rows was refused, or every result of it was wrong, which is then told again, or has been mended. An
+algorithm without a row beside others that have one may have refused the layer, so it is not missed; and
+the exit code tells of wrong results of this run alone.
 """
 import argparse
 import math
@@ -31,13 +32,16 @@ def add_arguments(parser):
     parser.add_argument("--resume", action="store_true",
                         help="keep what is in the CSV, and measure the rest (begin anew)")
     parser.add_argument("--seconds", type=duration, default=math.inf,
-                        help="begin no step after so many; the exit code is 0 all the same (no limit)")
+                        help="begin no layer after so many; the exit code is 0 all the same (no limit)")
 
 
 def separated(kind):
-    """The type of an argument that is numbers with commas between them."""
+    """The type of an argument that is numbers with commas between them, each once."""
     def numbers(text):
-        return [kind(item) for item in text.split(",")]
+        values = [kind(item) for item in text.split(",")]
+        if len(set(values)) < len(values):
+            raise argparse.ArgumentTypeError(f"'{text}' has a number twice")
+        return values
     return numbers
 
 
@@ -118,26 +122,46 @@ def refuse_another_origin(path, rows):
         bench_rows.fail(path, f"would have rows of {origins[0]} beside those of {origins[1]}")
 
 
+def units(steps):
+    """Lists of the steps whose times are held against each other."""
+    found = {}
+    for step in steps:
+        found.setdefault((step.name, step.batch), []).append(step)
+    return list(found.values())
+
+
+def count(some_units):
+    return sum(map(len, some_units))
+
+
+def measure_unit(options, unit):
+    rows = []
+    for step in unit:
+        new = bench_rows.bench(options, *step.arguments(), batch=step.batch, algo=step.algorithms)
+        print(f"{step.problem}, batch {step.batch}, rows: {len(new)}", flush=True)
+        rows += new
+    return rows
+
+
 def measure(options, path, steps):
-    """Runs the steps that are not done, in their order, while there is time. All rows, old and new."""
+    """Runs the units that are not done, in their order, while there is time. All rows, old and new."""
     start = time.monotonic()
     bench_rows.place_of(path)
     rows = bench_rows.read(path) if options.resume else []
     refuse_others(path, rows, steps)
     refuse_another_origin(path, rows)
-    left = [step for step in steps if not step.is_done(rows)]
-    if len(left) < len(steps):
-        print(f"{len(steps) - len(left)} of {len(steps)} steps are there, of {origin(rows[0])}")
+    left = [unit for unit in units(steps) if not all(step.is_done(rows) for step in unit)]
+    if count(left) < len(steps):
+        print(f"{len(steps) - count(left)} of {len(steps)} steps are there, of {origin(rows[0])}")
     while left and time.monotonic() - start < options.seconds:
-        step = left.pop(0)
-        new = bench_rows.bench(options, *step.arguments(), batch=step.batch, algo=step.algorithms)
-        rows = [row for row in rows if not step.leaves(row)] + new
+        unit = left.pop(0)
+        new = measure_unit(options, unit)
+        rows = [row for row in rows if not any(step.leaves(row) for step in unit)] + new
         if rows:
             refuse_another_origin(path, rows)
             bench_rows.write(path, rows)
-        print(f"{step.problem}, batch {step.batch}, rows: {len(new)}", flush=True)
     if left:
-        print(f"out of time: {len(left)} of {len(steps)} steps are left, for --resume")
+        print(f"out of time: {count(left)} of {len(steps)} steps are left, for --resume")
     elif not rows:
         sys.exit(f"{sys.argv[0]}: {path}: there are no results for it")
     return rows

@@ -64,12 +64,11 @@ def main():
     bench_rows.add_arguments(parser)
     bench_steps.add_arguments(parser)
     parser.add_argument("--csv", required=True, help="where all rows go, after each layer")
-    parser.add_argument("--count", type=int, default=200, help="layers")
+    parser.add_argument("--count", type=bench_rows.whole(1, MOST_LAYERS), default=200,
+                        help="layers")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sparsity", type=bench_steps.sparsities, default="0.8,0.9,0.97")
     options = parser.parse_args()
-    if not 1 <= options.count <= MOST_LAYERS:
-        parser.error(f"--count: {options.count} is not from 1 to {MOST_LAYERS}")
     judged, unchosen = judge(bench_steps.measure(options, options.csv, steps(options)))
     good = sum(ratio <= 1.1 for ratio, *_ in judged)
     for ratio, name, sparsity, chosen, best in judged[:10]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How uneven real pruned layers are: the numbers behind tools/problem/pattern.c.
 
-    fit_patterns.py DLMC_DIR
+usage: fit_patterns.py DLMC_DIR
 
 DLMC_DIR holds rn50_stats.csv (statistics of every ResNet-50 matrix of the Deep Learning Matrix
 Collection) and manifest.csv with the .smtx patterns that it lists. Prints the tables of
@@ -13,11 +13,11 @@ of scale f survives the threshold t with probability exp(-t / f), and exp(-t) is
 factor of relative spread v makes densities with a relative spread of about v * t. Hence
 v = excess / t, where excess is the spread of the counts beyond that of independent draws.
 """
+import argparse
 import csv
 import math
 import os
 import statistics
-import sys
 
 METHODS = ('magnitude_pruning', 'extended_magnitude_pruning')
 
@@ -127,5 +127,9 @@ def fit_kernels(directory):
                             for i in range(3))))
 
 
-fit_statistics(os.path.join(sys.argv[1], 'rn50_stats.csv'))
-fit_kernels(sys.argv[1])
+if __name__ == '__main__':
+    parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
+    parser.add_argument('folder', metavar='DLMC_DIR')
+    options = parser.parse_args()
+    fit_statistics(os.path.join(options.folder, 'rn50_stats.csv'))
+    fit_kernels(options.folder)

@@ -6,12 +6,9 @@ usage: fit_tilings.py TILINGS.csv
 Prints the constants, the error of the logarithm, and for each layer the time of the tiling that the
 fitted model picks beside that of the best. Needs numpy and scipy.
 """
+import argparse
 import csv
 import re
-import sys
-
-import numpy
-from scipy.optimize import least_squares
 
 PROCESSORS, CLOCK_MHZ = 132, 1980  # of the H200 that was measured
 NAMES = ("usable_share", "other_instructions", "segment_clocks", "staging_clocks",
@@ -46,6 +43,7 @@ def features(row):
 
 
 def estimate(constants, x):
+    import numpy
     share, other, segment, staging, staging_by_4, block, launch, enough = constants
     pixels, ways, warps, nonzeros, segments, staged, vector, residents, blocks, moved = x
     work = nonzeros * ways * numpy.maximum(pixels + LIST_PASSES, (2 * pixels + other) / 4)
@@ -58,6 +56,8 @@ def estimate(constants, x):
 
 
 def main(path):
+    import numpy
+    from scipy.optimize import least_squares
     with open(path, newline="", encoding="ascii") as file:
         rows = [row for row in csv.DictReader(file) if float(row["us"]) > 0]
     x = numpy.array([features(row) for row in rows]).T
@@ -79,6 +79,6 @@ def main(path):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("tilings", metavar="TILINGS.csv")
+    main(parser.parse_args().tilings)

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Sums up the CSV files of csrconv bench: the one line of the quick start, the table of the README.
 
 usage: layer_table.py summary CSV ...    prints one line
@@ -14,6 +15,7 @@ Those of CPUs and of GPUs go into no table together.
 
 Exit 0; 1 if the table is not what the CSV says; 2 if a file cannot be read, or says something else.
 """
+import argparse
 import collections
 import csv
 import io
@@ -261,20 +263,29 @@ def rendered(readme):
     return text, MARKERS.sub(fill, text)
 
 
-def main(arguments):
-    if len(arguments) >= 2 and arguments[0] == "summary":
-        print(summary(arguments[1:]))
-    elif len(arguments) == 2 and arguments[0] in ("update", "check"):
-        readme = pathlib.Path(arguments[1])
-        before, after = rendered(readme)
-        if arguments[0] == "update":
-            readme.write_text(after)
-        elif before != after:
-            fail(f"the table of {readme.name} is not that of its CSV;"
-                 f" python3 tools/scripts/layer_table.py update {readme.name} renews it", 1)
+def settle(readme, is_check):
+    """The table of a README: made that of its CSV, or compared."""
+    before, after = rendered(readme)
+    if not is_check:
+        readme.write_text(after, encoding="utf-8")
+    elif before != after:
+        fail(f"the table of {readme.name} is not that of its CSV;"
+             f" python3 tools/scripts/layer_table.py update {readme.name} renews it", 1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("command", choices=("summary", "update", "check"))
+    parser.add_argument("paths", nargs="+", type=pathlib.Path, metavar="FILE",
+                        help="CSV files for a summary, otherwise one README")
+    options = parser.parse_args()
+    if options.command == "summary":
+        print(summary(options.paths))
+    elif len(options.paths) > 1:
+        parser.error(f"{options.command} takes one README")
     else:
-        print(__doc__, file=sys.stderr)
-        sys.exit(2)
+        settle(options.paths[0], options.command == "check")
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main()

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Makes data/networks/*.csv from the collected layer table.
 
-    make_networks.py LAYERS.csv OUTPUT_DIR
+usage: make_networks.py LAYERS.csv OUTPUT_DIR
 
 LAYERS.csv has every layer of every network in one table, networks told apart by the column net. What
 is added to it here is architecture alone: the layers of MobileNetV1 that nobody prunes, ResNet-50
 v1.5 as the changes to v1, and a textbook problem.
 """
+import argparse
 import csv
 import os
-import sys
 
 RENAMED = {
     'alexnet_caffe': 'alexnet', 'googlenet_v1': 'googlenet', 'resnet50_caffe_v1': 'resnet50',
@@ -80,4 +80,9 @@ def main(source, target):
             writer.writerows(rows)
 
 
-main(*sys.argv[1:])
+if __name__ == '__main__':
+    parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
+    parser.add_argument('source', metavar='LAYERS.csv')
+    parser.add_argument('target', metavar='OUTPUT_DIR')
+    options = parser.parse_args()
+    main(options.source, options.target)

@@ -13,7 +13,7 @@ dilation and groups, at 90 % zeros. All rows go into one CSV, after each layer (
 layers are listed on which the automatic choice is slower than the faster dense peer.
 """
 import argparse
-import csv
+import os
 import pathlib
 import sys
 
@@ -35,25 +35,29 @@ SHAPES = (
 )
 
 
+PATTERN = {"file", "in_ch", "in_hw", "out_ch", "out_hw", "kh", "kw", "stride", "pad"}
+LAYER = {"net", "layer", "C", "H", "W", "M"}
+
+
+def manifest(data):
+    return data / "dlmc_resnet50" / "manifest.csv"
+
+
 def dlmc(data):
     """(problem, where its weights are) of each pattern; columns are (r, s, c)."""
-    folder = data / "dlmc_resnet50"
-    with open(folder / "manifest.csv", newline="") as file:
-        for row in csv.DictReader(file):
-            name = row["file"].removeprefix("rn50/").removesuffix(".smtx")
-            problem = (f'ic{row["in_ch"]}ih{row["in_hw"]}iw{row["in_hw"]}oc{row["out_ch"]}'
-                       f'oh{row["out_hw"]}ow{row["out_hw"]}kh{row["kh"]}kw{row["kw"]}'
-                       f'sh{row["stride"]}sw{row["stride"]}ph{row["pad"]}pw{row["pad"]}'
-                       f'n"dlmc:{name}"')
-            yield problem, ("--weights", folder / row["file"], "--order", "rsc")
+    for _, row in bench_rows.table(manifest(data), PATTERN):
+        name = row["file"].removeprefix("rn50/").removesuffix(".smtx")
+        problem = (f'ic{row["in_ch"]}ih{row["in_hw"]}iw{row["in_hw"]}oc{row["out_ch"]}'
+                   f'oh{row["out_hw"]}ow{row["out_hw"]}kh{row["kh"]}kw{row["kw"]}'
+                   f'sh{row["stride"]}sw{row["stride"]}ph{row["pad"]}pw{row["pad"]}'
+                   f'n"dlmc:{name}"')
+        yield problem, ("--weights", manifest(data).parent / row["file"], "--order", "rsc")
 
 
 def mobilenet(data):
-    with open(data / "networks" / "layers.csv", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["net"].startswith("mobilenet_v1")]
-    for row in rows:
+    for _, row in bench_rows.table(data / "networks" / "layers.csv", LAYER):
         weights = data / "pruned_weights" / "mobilenet_v1_90" / f'{row["layer"]}.npy'
-        if weights.exists():
+        if row["net"].startswith("mobilenet_v1") and os.path.exists(weights):
             yield (f'ic{row["C"]}ih{row["H"]}iw{row["W"]}oc{row["M"]}kh1kw1ph0pw0'
                    f'n"mobilenet_v1:{row["layer"]}"', ("--weights", weights))
 
@@ -95,14 +99,10 @@ def main():
     parser.add_argument("data", type=pathlib.Path, nargs="?", help="the folder with the data")
     parser.add_argument("--csv", required=True, help="where all rows go, after each layer")
     options = parser.parse_args()
-    if not options.data or not (options.data / "dlmc_resnet50" / "manifest.csv").is_file():
+    if not options.data or not manifest(options.data).is_file():
         print(f"skipped: no data in {options.data}")
         return 77
-    try:
-        wanted = list(steps(options))
-    except (OSError, KeyError, UnicodeDecodeError, csv.Error) as error:
-        bench_rows.fail(options.data, f"is not the data that is described: {error}")
-    lines, compared = slower(bench_steps.measure(options, options.csv, wanted))
+    lines, compared = slower(bench_steps.measure(options, options.csv, list(steps(options))))
     print(f"\nslower than the faster dense peer on {len(lines)} of {compared} layers:",
           *lines, sep="\n  ")
     return int(options.is_wrong)

@@ -5,9 +5,9 @@ usage: winner_map.py CSRCONV FOLDER [--device cuda] [--sparsity P,..] [--batches
                      [--min-time S] [--algo A,..] [--peers P,..] [--resume] [--seconds S] [--draw]
 
 Leaves in FOLDER winner-map.csv, the rows of csrconv bench, and winner-map.svg. Dense peers, to which
-zeros make no difference, are measured at the first sparsity alone. The CSV is written after each layer's
-peers and after its own algorithms (bench_steps.py), for all layers at one batch before the next; then
-what there is is drawn. --draw draws the CSV in FOLDER again.
+zeros make no difference, are measured at the first sparsity alone. The CSV is written after each layer,
+its peers and csrconv's algorithms together (bench_steps.py), for all layers at one batch before the
+next; then what there is is drawn. --draw draws the CSV in FOLDER again.
 """
 import argparse
 import html
@@ -114,15 +114,7 @@ def draw(rows):
     return "\n".join([*parts, "</svg>", ""])
 
 
-def layer_numbers(argument):
-    numbers = argument.split(",")
-    if not all(number in map(str, range(len(LAYERS))) for number in numbers):
-        raise argparse.ArgumentTypeError(f"'{argument}' is not numbers from 0 to {len(LAYERS) - 1}")
-    return [int(number) for number in numbers]
-
-
 def steps(options):
-    """The peers before csrconv's own: a time that nothing is held against would be drawn as won."""
     for batch in options.batches:
         for i in options.layers:
             yield bench_steps.Step(LAYERS[i], batch, options.peers, options.sparsity[:1])
@@ -143,25 +135,27 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, help="where the files go; made if missing")
     parser.add_argument("--sparsity", type=bench_steps.sparsities,
                         default="0.7,0.8,0.9,0.95,0.99")
-    parser.add_argument("--batches", type=bench_steps.separated(int), default="1,8,64,256")
-    parser.add_argument("--layers", type=layer_numbers, default="0,1,2,3",
-                        help="numbers of them (%(default)s)")
+    parser.add_argument("--batches", default="1,8,64,256",
+                        type=bench_steps.separated(bench_rows.whole(1, bench_rows.MOST_IMAGES)))
+    parser.add_argument("--layers", default="0,1,2,3", help="numbers of them (%(default)s)",
+                        type=bench_steps.separated(bench_rows.whole(0, len(LAYERS) - 1)))
     parser.add_argument("--peers", default="cudnn_tf32,cudnn_fp16")
     parser.add_argument("--draw", action="store_true", help="measure nothing")
     parser.set_defaults(device="cuda", algo="cuda_jit,cuda_split,cuda_tiled")
     options = parser.parse_args()
     if not options.algo or not options.peers:
         parser.error("--algo and --peers want names")
-    path = options.folder / "winner-map.csv"
+    path, drawing = options.folder / "winner-map.csv", options.folder / "winner-map.svg"
     if not options.draw:
         make_folder(options.folder)
+        bench_rows.place_of(drawing)
     rows = (bench_rows.read(path) if options.draw
             else bench_steps.measure(options, path, list(steps(options))))
     drawn = [row for row in rows if not row["peer_version"]]
     if options.draw and not drawn:
         bench_rows.fail(path, "there are no rows to draw")
     if drawn:
-        with bench_rows.replacing(options.folder / "winner-map.svg") as file:
+        with bench_rows.replacing(drawing) as file:
             file.write(draw(rows))
     return int(options.is_wrong)
 
