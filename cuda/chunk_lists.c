@@ -24,9 +24,9 @@ struct maker {
     const struct csrconv_problem *problem;
     const struct csrconv_split_tiling *split;
     struct csrconv_quad_writer writer;
-    int64_t *ends;                    /* of the filters of all groups, as of csrconv_find_ends */
-    int64_t *place_filter;            /* of the tiles of all groups: number in its group, or -1 */
-    struct csrconv_segment *segments; /* of one list's places */
+    int64_t *ends;         /* of the filters of all groups, as of csrconv_find_ends */
+    int64_t *place_filter; /* of the tiles of all groups: number in its group, or -1 */
+    struct csrconv_chunk_segment *segments; /* of one list's places */
 };
 
 /* The segments of the i-th list, by their places. */
@@ -38,7 +38,7 @@ static void find_segments(const struct maker *m, int64_t list)
     for (int64_t place = 0; place < places; place++) {
         const int64_t filter = m->place_filter[tile * places + place];
         const int64_t *end = m->ends + (first_filter + filter) * (t->stages + 1) + chunk;
-        m->segments[place] = (struct csrconv_segment){ .place = place };
+        m->segments[place] = (struct csrconv_chunk_segment){ .place = place };
         if (filter >= 0) {
             m->segments[place].from = end[0];
             m->segments[place].to = end[1];
@@ -46,7 +46,7 @@ static void find_segments(const struct maker *m, int64_t list)
     }
 }
 
-static int64_t quads_of(const struct csrconv_segment *segment)
+static int64_t quads_of(const struct csrconv_chunk_segment *segment)
 {
     return csrconv_quads_of(segment->to - segment->from);
 }
@@ -75,7 +75,7 @@ static uint32_t begin_of(const struct list_writer *to)
 static void write_warp(const struct maker *m, int64_t chunk, int64_t way, struct list_writer *to)
 {
     for (int64_t i = 0; i < m->split->places; i++) {
-        const struct csrconv_segment *segment = &m->segments[i];
+        const struct csrconv_chunk_segment *segment = &m->segments[i];
         if (segment->way != way)
             continue;
         *to->segment++ = (uint32_t)(quads_of(segment) << CSRCONV_PLACE_BITS | segment->place);

@@ -113,13 +113,13 @@ csrconv_status csrconv_deal_filters(const struct csrconv_problem *problem,
 
 static int by_length(const void *a, const void *b)
 {
-    const struct csrconv_segment *x = a, *y = b;
+    const struct csrconv_chunk_segment *x = a, *y = b;
     if (x->to - x->from != y->to - y->from)
         return x->to - x->from < y->to - y->from ? 1 : -1;
     return (x->place > y->place) - (x->place < y->place);
 }
 
-void csrconv_deal_segments(struct csrconv_segment *segments, int64_t count, int64_t ways)
+void csrconv_deal_segments(struct csrconv_chunk_segment *segments, int64_t count, int64_t ways)
 {
     double work[MOST_WAYS] = { 0.0 };
     qsort(segments, (size_t)count, sizeof *segments, by_length);

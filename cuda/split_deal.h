@@ -8,7 +8,7 @@
 #include "split_tiling.h"
 
 /* What the filter of a place has in a chunk. */
-struct csrconv_segment {
+struct csrconv_chunk_segment {
     int64_t place, from, to; /* nonzeros of the weights */
     int64_t way;             /* of the warps */
 };
@@ -30,6 +30,6 @@ csrconv_status csrconv_deal_filters(const struct csrconv_problem *problem,
                                     int64_t *place_filter);
 
 /* Sorts the segments, and deals each to a warp: longest first, to that with least to do. */
-void csrconv_deal_segments(struct csrconv_segment *segments, int64_t count, int64_t ways);
+void csrconv_deal_segments(struct csrconv_chunk_segment *segments, int64_t count, int64_t ways);
 
 #endif
