@@ -55,7 +55,7 @@ void csrconv_jit_work_init(const struct csrconv_problem *problem, struct csrconv
                     ((double)shape->g.filters * (double)shape->columns);
     work->log_sparsity = log1p(-work->density);
     work->stage_instructions = mask_instructions(shape);
-    work->loads[0] = 0.0;
+    work->loads[0] = 0.0; /* not 0 times the logarithm of 0, where there are no zeros */
     for (int64_t filters = 1; filters <= CSRCONV_JIT_TABLED_FILTERS; filters++)
         work->loads[filters] = loads_of(work, filters);
 }

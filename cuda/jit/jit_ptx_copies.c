@@ -74,8 +74,8 @@ static void print_trimmed_turn(const struct printer *p)
 
 /*
  * begin, end = the block's lanes in the image of slot `copied`; end is 0 if there are none. No
- * block begins on idle lanes: blocks are whole warps here, and images with idle lanes fours of
- * them.
+ * block begins on idle lanes: it begins at a multiple of 32 lanes here, and where an image has idle
+ * lanes they are less than 4, up to a multiple of 4.
  */
 static void print_slot_lanes(const struct printer *p)
 {

@@ -7,10 +7,14 @@
 
 #include <inttypes.h>
 
-enum { WARP = 32, MOST_WARPS = CSRCONV_JIT_MOST_THREADS / WARP, MOST_RING = 2, MOST_RESIDENT = 2 };
+enum {
+    WARP = CSRCONV_LANES,
+    MOST_WARPS = CSRCONV_JIT_MOST_THREADS / WARP,
+    MOST_RING = 2,
+    MOST_RESIDENT = 2
+};
 enum { LEAST_WARPS = 4, MOST_REGISTERS = 255 };
 
-static const int64_t word = (int64_t)sizeof(float);
 static const int64_t most_products = 1 << 20;
 static const int64_t most_words = 1 << 28; /* that an offset in a stage or in a plane may come to */
 
@@ -146,7 +150,7 @@ static void consider_flat(struct search *s, int64_t threads)
                                     .column_tiles = 1,
                                     .stage_rows = shape->g.height,
                                     .stage_columns = shape->g.width };
-    if (shape->plane * word > s->machine->block_shared)
+    if (shape->plane * (int64_t)sizeof(float) > s->machine->block_shared)
         return;
     if (whole > threads - WARP) {
         t.span = whole;

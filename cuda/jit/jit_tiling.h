@@ -164,8 +164,8 @@ static inline int64_t csrconv_jit_unit_end(const struct csrconv_shape *shape,
 }
 
 /*
- * Sets what follows from the members before row_pitch and from the ring: distances in shared memory
- * and its parts. Whether these fit, and it pays to hold so many stages.
+ * Sets the pitches, stage_words and the bytes from all other members. Whether these fit, and a
+ * chunk has as many stages as the ring holds.
  */
 bool csrconv_jit_fit_stages(const struct csrconv_shape *shape,
                             const struct csrconv_block_machine *machine,

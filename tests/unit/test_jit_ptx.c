@@ -18,10 +18,12 @@ struct wanted {
 };
 
 static void check_limits(const struct csrconv_block_machine *machine,
-                         const struct csrconv_jit_tiling *t)
+                         const struct csrconv_shape *shape, const struct csrconv_jit_tiling *t)
 {
+    const int64_t reserved = 1024; /* of each block, by the system */
     assert_true(t->shared_bytes <= machine->block_shared);
-    assert_true(t->residents * t->shared_bytes <= machine->processor_shared);
+    assert_true(t->residents * (t->shared_bytes + reserved) <= machine->processor_shared);
+    assert_in_range(csrconv_jit_panels(shape, t), 1, CSRCONV_JIT_MOST_PANELS);
     assert_true(t->threads % 32 == 0 && t->threads <= CSRCONV_JIT_MOST_THREADS);
     assert_in_range(t->span, 1, t->threads);
     assert_true(t->filters < csrconv_jit_registers(t->threads / 32 * t->residents));
@@ -45,7 +47,7 @@ static void check_tiling(struct jit_trial *t, const struct csrconv_block_machine
     /* Such small layers would all be one unit. */
     t->tiling.unit_parts = random_between(random, 1, tiling->unit_parts);
     t->tiling.step = random_below(random, 3) ? 0 : random_between(random, 1, 50);
-    check_limits(machine, tiling);
+    check_limits(machine, &t->layer.problem.shape, tiling);
     jit_trial_run(t);
 }
 
@@ -218,6 +220,28 @@ static void real_layers(void **state)
     assert_true(checked > COUNT_OF(layers));
 }
 
+static void check_visited(void *shape, const struct csrconv_jit_tiling *t)
+{
+    check_limits(&machines[0], shape, t);
+}
+
+/* Of a layer whose stages fill shared memory, and of one whose panels fill a grid. */
+static void every_tiling_keeps_its_limits(void **state)
+{
+    csrconv_geometry layers[] = { geometry_of(64, 56, 56, 64, 3, 3),
+                                  geometry_of(30000, 3, 3, 120000, 1, 1) };
+    (void)state;
+    layers[1].groups = 30000;
+    for (size_t i = 0; i < COUNT_OF(layers); i++) {
+        csrconv_weights *weights = weights_of(&layers[i]);
+        struct csrconv_problem problem = { .weights = weights };
+        assert_ok(csrconv_shape_init(&problem.shape, &layers[i]));
+        assert_true(csrconv_jit_tiling_each(&problem, &machines[0], check_visited, &problem.shape) >
+                    0);
+        csrconv_weights_destroy(&weights);
+    }
+}
+
 /* What a layer with these weights is refused for. */
 static void refuse(const csrconv_geometry *g, const csrconv_weights *weights, const char *why)
 {
@@ -239,6 +263,10 @@ static void what_is_too_large_is_refused(void **state)
     g.groups = 1 << 16;
     weights = weights_of(&g);
     refuse(&g, weights, "65536 groups of 1 filters");
+    g.groups =
+        1 << 15; /* two panels each: that these are not the weights is not looked at before */
+    g.filters = g.groups * 510;
+    refuse(&g, weights, "32768 groups of 510 filters");
     csrconv_weights_destroy(&weights);
     g = geometry_of(1, 400, 400, 1, 2, 2);
     g.dilation_h = g.dilation_w = 300;
@@ -252,8 +280,11 @@ static void what_is_too_large_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(code_makes_the_convolution),       cmocka_unit_test(clusters_add_up),
-        cmocka_unit_test(trimmed_images_have_what_is_seen), cmocka_unit_test(real_layers),
+        cmocka_unit_test(code_makes_the_convolution),
+        cmocka_unit_test(clusters_add_up),
+        cmocka_unit_test(trimmed_images_have_what_is_seen),
+        cmocka_unit_test(real_layers),
+        cmocka_unit_test(every_tiling_keeps_its_limits),
         cmocka_unit_test(what_is_too_large_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
