@@ -212,6 +212,7 @@ static int verify_layers(struct network *n, int threads, struct bench_count *cou
     int code = EXIT_DONE;
     for (size_t i = 0; i < n->count && !code; i++) {
         struct bench *const b = &n->layers[i];
+        progress_show(n->progress, (*n->done)++, b->point->problem->name);
         b->threads = threads;
         memset(b->trials, 0, (size_t)b->count * sizeof *b->trials);
         code = bench_verify(b);
@@ -288,10 +289,13 @@ static int run_team(struct network *n, int threads, struct report *report,
 }
 
 int bench_network(const struct bench_request *request, const struct problem_point *points,
-                  size_t layers, struct report *report, struct bench_count *count)
+                  size_t layers, struct progress *progress, int64_t *done, struct report *report,
+                  struct bench_count *count)
 {
     struct network n;
     int code = set_up(request, points, layers, &n);
+    n.progress = progress;
+    n.done = done;
     for (int i = 0; i < bench_teams(request) && !code; i++)
         code = run_team(&n, bench_team_threads(request, i), report, count);
     code = bench_fail_point(n.name, code, count);

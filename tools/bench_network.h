@@ -13,6 +13,8 @@ struct network {
     struct contender *contenders;
     int contender_count;
     struct timing *timings; /* room for one of each contender */
+    struct progress *progress;
+    int64_t *done; /* its steps */
 };
 
 /* Who runs all layers, or why it does not. */

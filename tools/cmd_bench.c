@@ -191,14 +191,15 @@ static int bench_networks(const struct bench_options *o, const struct bench_requ
 {
     const int points = problem_points(&o->batches, &o->sparsities);
     struct problem_point *const layers = calloc(list->count, sizeof *layers);
-    struct progress progress = progress_start(stderr, points);
+    const int64_t steps = (int64_t)list->count * points * bench_teams(request);
+    struct progress progress = progress_start(stderr, steps);
+    int64_t done = 0;
     int code = layers ? EXIT_DONE : complain(EXIT_WRONG, "memory", "no room for the layers");
     for (int p = 0; p < points && !code; p++) {
-        progress_show(&progress, p, list->items[0].name);
         for (size_t i = 0; i < list->count && !code; i++)
             code = problem_point(&list->items[i], &o->batches, &o->sparsities, p, &layers[i]);
         if (!code)
-            code = bench_network(request, layers, list->count, report, count);
+            code = bench_network(request, layers, list->count, &progress, &done, report, count);
     }
     progress_clear(&progress);
     free(layers);

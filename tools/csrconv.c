@@ -33,6 +33,18 @@ static const struct command *find(const char *name)
     return NULL;
 }
 
+static int run(int argc, char **argv);
+
+/* "csrconv help" and "csrconv help COMMAND", as other programs have it. */
+static int run_help(int argc, char **argv)
+{
+    char flag[] = "--help";
+    char *help[] = { argv[0], argc > 2 ? argv[2] : flag, flag, NULL };
+    if (argc > 3)
+        return complain(EXIT_BAD, argv[3], "help takes one command");
+    return run(argc > 2 ? 3 : 2, help);
+}
+
 static int run(int argc, char **argv)
 {
     const struct command *command;
@@ -46,6 +58,8 @@ static int run(int argc, char **argv)
         printf("csrconv %s\n", csrconv_version_string());
         return EXIT_DONE;
     }
+    if (strcmp(argv[1], "help") == 0)
+        return run_help(argc, argv);
     command = find(argv[1]);
     if (!command)
         return complain(EXIT_BAD, argv[1],

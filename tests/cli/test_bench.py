@@ -97,6 +97,13 @@ class Bench(support.Case):
             self.assertEqual(row["conversion"], conversion)
             self.assertEqual(float(row["prepare_us"]) > 0, conversion == "yes")
 
+    def test_a_problem_named_by_itself_is_told_once(self):
+        problem = "mb1ic4ih5oc4oh5kh1ph0"
+        lines = self.succeed("bench", "--device", "cpu", "--algo", "direct", problem,
+                             f'{problem}n"named"').stdout.decode().splitlines()
+        self.assertIn(problem, lines)
+        self.assertIn(f"named  {problem}", lines)
+
     def test_csv_on_standard_output(self):
         done = self.bench("--algo", "direct", "--csv", "-", PROBLEM)
         self.assertEqual(len(self.rows(done.stdout)), 1)

@@ -26,6 +26,8 @@ class CommandLine(support.Case):
         listed = self.succeed("--help").stdout.decode()
         for command in COMMANDS:
             self.assertRegex(listed, rf"\n  {command} +\w")
+            self.assertEqual(self.succeed("help", command).stdout, self.succeed(command, "--help").stdout)
+        self.assertEqual(self.succeed("help").stdout.decode(), listed)
 
     def test_version(self):
         self.assertRegex(self.succeed("--version").stdout, rb"\Acsrconv \d+\.\d+\.\d+\n\Z")
@@ -34,6 +36,8 @@ class CommandLine(support.Case):
     def test_commands(self):
         self.fail_with(2, "command line", "--help")
         self.fail_with(2, "nosuch", "no such command", "nosuch")
+        self.fail_with(2, "nosuch", "no such command", "help", "nosuch")
+        self.fail_with(2, "verify", "one command", "help", "bench", "verify")
 
     def test_unknown_options(self):
         for command in COMMANDS:

@@ -122,7 +122,7 @@ static int write_case(const struct report_case *subject, int is_explained, FILE 
     const struct measurement *const key = subject->key;
     char *const setting = show_setting(key);
     fprintf(stream, "%s", layer_name(key));
-    if (*key->name)
+    if (*key->name && strcmp(key->name, key->problem) != 0)
         fprintf(stream, "  %s", key->problem);
     fprintf(stream, "\n%s; %s zeros, %" PRId64 " nonzeros (%s)\n", setting ? setting : "",
             show_percent(key->sparsity).text, key->nnz, key->pattern);
