@@ -37,12 +37,12 @@ static void find_segments(const struct maker *m, int64_t list)
     const int64_t first_filter = tile / t->filter_tiles * m->problem->shape.group_filters;
     for (int64_t place = 0; place < places; place++) {
         const int64_t filter = m->place_filter[tile * places + place];
-        const int64_t *end = m->ends + (first_filter + filter) * (t->stages + 1) + chunk;
         m->segments[place] = (struct csrconv_chunk_segment){ .place = place };
-        if (filter >= 0) {
-            m->segments[place].from = end[0];
-            m->segments[place].to = end[1];
-        }
+        if (filter < 0)
+            continue;
+        const int64_t *end = m->ends + (first_filter + filter) * (t->stages + 1) + chunk;
+        m->segments[place].from = end[0];
+        m->segments[place].to = end[1];
     }
 }
 
