@@ -94,15 +94,14 @@ static void no_cut_is_better(void **state)
 /* Of 600 channels three are a slice; the 600 of both groups count together. */
 static void slices_have_their_nonzeros(void **state)
 {
-    csrconv_geometry g = geometry_of(1200, 5, 5, 6, 3, 3);
-    csrconv_weights *weights;
-    struct csrconv_problem problem = { 0 };
+    csrconv_geometry g = geometry_of(600, 5, 5, 6, 3, 3);
+    csrconv_weights *weights = uneven_weights(&g);
+    struct csrconv_problem problem = { .weights = weights };
     struct csrconv_slices slices;
     int64_t nonzeros[200] = { 0 };
     (void)state;
     g.groups = 2;
-    weights = uneven_weights(&g);
-    problem.weights = weights;
+    g.channels = 1200;
     assert_ok(csrconv_shape_init(&problem.shape, &g));
     for (int64_t i = 0; i < weights->indptr[weights->filters]; i++)
         nonzeros[weights->indices[i] / 9 / 3]++;
