@@ -93,11 +93,11 @@ static double find_bound(const struct cutting *c)
     return high;
 }
 
-/* The chunk's end; and it has at least one slice, as has each that follows. */
+/* The chunk's end, such that one slice is left for each that follows. */
 static int64_t end_chunk(const struct cutting *c, int64_t chunk, int64_t slice, double bound)
 {
     const int64_t last = c->slices->count - (c->chunks - 1 - chunk);
-    return csrconv_smaller(last, csrconv_larger(slice + 1, take(c, slice, bound)));
+    return csrconv_smaller(last, take(c, slice, bound));
 }
 
 bool csrconv_split_cut(const struct csrconv_slices *slices, int64_t chunks,

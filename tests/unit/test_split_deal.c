@@ -149,6 +149,21 @@ static void warps_have_about_the_mean(void **state)
     }
 }
 
+/* Shortest first, the long one would come on top of two others. */
+static void long_segments_are_dealt_first(void **state)
+{
+    struct csrconv_chunk_segment segments[5] = {
+        { .to = 8 }, { .to = 8 }, { .to = 8 }, { .to = 8 }, { .to = 32 }
+    };
+    int64_t work[2] = { 0 };
+    (void)state;
+    csrconv_deal_segments(segments, 5, 2);
+    for (int64_t i = 0; i < 5; i++)
+        work[segments[i].way] += segments[i].to;
+    assert_int_equal(work[0], 32);
+    assert_int_equal(work[1], 32);
+}
+
 /* The half quads that the fullest block has, over the mean. */
 static double fullest_block(const struct csrconv_split_tiling *t, const int64_t *ends,
                             const int64_t *place_filter)
@@ -217,6 +232,7 @@ int main(void)
         cmocka_unit_test(no_cut_is_better),
         cmocka_unit_test(slices_have_their_nonzeros),
         cmocka_unit_test(warps_have_about_the_mean),
+        cmocka_unit_test(long_segments_are_dealt_first),
         cmocka_unit_test(tiles_have_equal_work_in_each_chunk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

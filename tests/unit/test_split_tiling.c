@@ -18,7 +18,7 @@ enum { ROUNDS = 300, KEPT = 6, LARGE = 227 * 1024, LANES = CSRCONV_LANES };
 static const struct csrconv_split_machine machines[] = {
     { { 132, LARGE, 228 * 1024, 1.98 },
       CSRCONV_ADD_IN_CLUSTER,
-      { 0, 132, 66, 43, 32, 26, 20, 16, 14 } },
+      { 0, 132, 66, 39, 30, 22, 17, 15, 15 } },
     { { 40, 64 * 1024, 64 * 1024, 1.5 }, CSRCONV_ADD_IN_PASS, { 0 } },
     { { 3, 6 * 1024, 9 * 1024, 1.0 }, CSRCONV_ADD_IN_PASS, { 0 } }, /* no such GPU: small */
 };
@@ -207,7 +207,7 @@ static void check_limits(const struct csrconv_split_machine *machine,
     assert_true(t->patch.span <= csrconv_block_words(t));
     assert_in_range(t->stages, 1, CSRCONV_MOST_CHUNKS);
     assert_true(csrconv_split_share(split) * t->stages >= csrconv_split_units(split));
-    assert_in_range(split->places, 1, CSRCONV_MOST_PLACES);
+    assert_in_range(split->places, t->filter_ways, CSRCONV_MOST_PLACES);
     assert_true(t->us > 0.0);
 }
 
@@ -285,21 +285,6 @@ static void blocks_make_the_convolution(void **state)
     }
 }
 
-static void one_image_fills_the_gpu(void **state)
-{
-    const csrconv_geometry g = geometry_of(256, 14, 14, 256, 3, 3);
-    struct csrconv_problem problem = { 0 };
-    struct csrconv_split_tiling tiling;
-    csrconv_weights *weights = weights_of(&g);
-    (void)state;
-    problem.weights = weights;
-    assert_ok(csrconv_shape_init(&problem.shape, &g));
-    assert_ok(csrconv_split_tiling_choose(&problem, &machines[0], 1.1, &tiling));
-    assert_in_range(tiling.block.blocks, 90, 264);
-    assert_true(tiling.block.stages > 1);
-    csrconv_weights_destroy(&weights);
-}
-
 /* Every `apart`th is a nonzero. */
 static csrconv_weights *spread_weights(const csrconv_geometry *g, int64_t apart)
 {
@@ -315,25 +300,53 @@ static csrconv_weights *spread_weights(const csrconv_geometry *g, int64_t apart)
     return weights;
 }
 
-/* Layers of few weights and many outputs on an H200: storing them was left out once. */
-static void many_outputs_take_about_what_was_measured(void **state)
+/*
+ * One image on an H200: what a layer takes is estimated about as it was measured, at 1x1 with many
+ * outputs, which were left out once; and 3x3 fills the multiprocessors, with 15 tiles of filters in
+ * clusters of 8, not 8 or 16 in others, which took up to 1.4 times as long.
+ */
+static void one_image_takes_about_what_was_measured(void **state)
 {
     static const struct {
-        int64_t channels, size, filters, apart;
+        int64_t channels, size, filters, kernel, apart, least_blocks;
         double us;
-    } layers[] = { { 64, 56, 256, 37, 4.89 }, { 32, 112, 64, 11, 4.87 } };
+    } layers[] = { { 64, 56, 256, 1, 37, 1, 4.89 },
+                   { 32, 112, 64, 1, 11, 1, 4.87 },
+                   { 256, 14, 256, 3, 10, 110, 5.2 },
+                   { 512, 7, 512, 3, 10, 110, 5.8 },
+                   { 128, 28, 128, 3, 33, 110, 3.3 } };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(layers); i++) {
-        const csrconv_geometry g = geometry_of(layers[i].channels, layers[i].size, layers[i].size,
-                                               layers[i].filters, 1, 1);
+        const csrconv_geometry g =
+            geometry_of(layers[i].channels, layers[i].size, layers[i].size, layers[i].filters,
+                        layers[i].kernel, layers[i].kernel);
         csrconv_weights *weights = spread_weights(&g, layers[i].apart);
         struct csrconv_problem problem = { .weights = weights };
         struct csrconv_split_tiling tiling;
         assert_ok(csrconv_shape_init(&problem.shape, &g));
         assert_ok(csrconv_split_tiling_choose(&problem, &machines[0], 1.5, &tiling));
-        assert_true(fabs(log(tiling.block.us / layers[i].us)) < log(1.25));
+        assert_true(fabs(log(tiling.block.us / layers[i].us)) < log(1.15));
+        assert_true(tiling.block.blocks >= layers[i].least_blocks);
         csrconv_weights_destroy(&weights);
     }
+}
+
+static void check_visited(void *context, const struct csrconv_split_tiling *tiling)
+{
+    (void)context;
+    check_limits(&machines[0], tiling);
+}
+
+/* With more filters than blocks that run at once have places for. */
+static void every_tiling_keeps_its_limits(void **state)
+{
+    const csrconv_geometry g = geometry_of(64, 7, 7, 3000, 1, 1);
+    csrconv_weights *weights = weights_of(&g);
+    struct csrconv_problem problem = { .weights = weights };
+    (void)state;
+    assert_ok(csrconv_shape_init(&problem.shape, &g));
+    assert_true(csrconv_split_tiling_each(&problem, &machines[0], 1.1, check_visited, NULL) > 0);
+    csrconv_weights_destroy(&weights);
 }
 
 /* Quads of a warp of a list. */
@@ -475,8 +488,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_make_the_convolution),
-        cmocka_unit_test(one_image_fills_the_gpu),
-        cmocka_unit_test(many_outputs_take_about_what_was_measured),
+        cmocka_unit_test(one_image_takes_about_what_was_measured),
+        cmocka_unit_test(every_tiling_keeps_its_limits),
         cmocka_unit_test(warps_have_equal_work_in_each_chunk),
         cmocka_unit_test(blocks_have_equal_work),
     };
