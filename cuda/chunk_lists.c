@@ -7,6 +7,10 @@
 
 enum { QUAD_WORDS = 4 };
 
+_Static_assert(CSRCONV_MOST_PLACES < 1 << CSRCONV_FIRST_BITS &&
+                   CSRCONV_MOST_PLACES <= 1 << CSRCONV_PLACE_BITS,
+               "segments and places fit into their words");
+
 struct csrconv_list_words csrconv_find_list_words(const struct csrconv_split_tiling *tiling)
 {
     const int64_t segment = tiling->block.filter_ways + 1, places = tiling->places;

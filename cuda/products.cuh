@@ -1,5 +1,5 @@
 /*
- * The inner loop of the kernels that walk streams of quads (row_streams.h) over a patch in shared
+ * The inner loop of the kernels that walk streams of quads (quads.h) over a patch in shared
  * memory. A STREAM has next(), which gives the warp its next quad.
  */
 #ifndef CSRCONV_CUDA_PRODUCTS_CUH

@@ -30,7 +30,9 @@ void csrconv_split_work_init(const struct csrconv_problem *problem, struct csrco
         work->longest_row = fmax(work->longest_row, (double)(w->indptr[m + 1] - w->indptr[m]));
     csrconv_slices_init(problem, &slices);
     while (work->most_chunks < CSRCONV_MOST_CHUNKS &&
-           csrconv_split_cut(&slices, work->most_chunks + 1, &work->cut[work->most_chunks + 1]))
+           csrconv_split_cut(&slices, work->most_chunks + 1, &work->cut[work->most_chunks + 1]) &&
+           csrconv_split_cut_evenly(&slices, work->most_chunks + 1,
+                                    &work->even_cut[work->most_chunks + 1]))
         work->most_chunks++;
 }
 
@@ -41,10 +43,11 @@ static double fullest(double mean, double longest)
 }
 
 double csrconv_split_block_nonzeros(const struct csrconv_split_work *work,
-                                    const struct csrconv_block_tiling *t)
+                                    const struct csrconv_split_tiling *split)
 {
+    const struct csrconv_block_tiling *t = &split->block;
     const double lists = (double)(work->shape->g.groups * t->filter_tiles * t->stages);
-    const double mean = work->nonzeros / lists * work->cut[t->stages].heaviest;
+    const double mean = work->nonzeros / lists * split->heaviest;
     return fullest(mean, work->longest_row);
 }
 
@@ -55,10 +58,11 @@ static double staged_words(const struct csrconv_block_tiling *t)
 
 /* Of the warp that has most: what a filter has in a chunk is not shared out. */
 static double warp_nonzeros(const struct csrconv_split_work *work,
-                            const struct csrconv_block_tiling *t)
+                            const struct csrconv_split_tiling *split)
 {
+    const struct csrconv_block_tiling *t = &split->block;
     const double mean = work->longest_row / (double)t->stages;
-    return fmax(csrconv_split_block_nonzeros(work, t) / (double)t->filter_ways,
+    return fmax(csrconv_split_block_nonzeros(work, split) / (double)t->filter_ways,
                 fullest(mean, work->longest_row - mean));
 }
 
@@ -68,9 +72,9 @@ static double product_clocks(const struct csrconv_split_work *work,
 {
     const struct csrconv_block_tiling *t = &split->block;
     const double pixels = csrconv_block_kernels[t->kernel].pixels, places = (double)split->places;
-    const double pairs = csrconv_split_block_nonzeros(work, t) + 0.5 * places;
+    const double pairs = csrconv_split_block_nonzeros(work, split) + 0.5 * places;
     const double pipe = (double)(t->residents * t->pixel_ways) * pairs * (pixels + list_passes);
-    const double alone = 0.5 * warp_nonzeros(work, t) * (quad_clocks + 2.0 * pixels) +
+    const double alone = 0.5 * warp_nonzeros(work, split) * (quad_clocks + 2.0 * pixels) +
                          places / (double)t->filter_ways * filter_clocks;
     return sqrt(pipe * pipe + alone * alone);
 }

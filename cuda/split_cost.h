@@ -9,7 +9,8 @@ struct csrconv_split_work {
     const struct csrconv_shape *shape;
     double nonzeros, longest_row;
     int64_t most_chunks;
-    struct csrconv_split_cut cut[CSRCONV_MOST_CHUNKS + 1]; /* into so many chunks */
+    /* Into so many chunks: of equal work, and of equal width. */
+    struct csrconv_split_cut cut[CSRCONV_MOST_CHUNKS + 1], even_cut[CSRCONV_MOST_CHUNKS + 1];
 };
 
 void csrconv_split_work_init(const struct csrconv_problem *problem,
@@ -17,7 +18,7 @@ void csrconv_split_work_init(const struct csrconv_problem *problem,
 
 /* Nonzeros that the fullest block is expected to have. */
 double csrconv_split_block_nonzeros(const struct csrconv_split_work *work,
-                                    const struct csrconv_block_tiling *tiling);
+                                    const struct csrconv_split_tiling *tiling);
 
 /* Blocks that run at once if a multiprocessor has one at a time. */
 int64_t csrconv_split_slots(const struct csrconv_split_machine *machine,

@@ -100,27 +100,55 @@ static int64_t end_chunk(const struct cutting *c, int64_t chunk, int64_t slice, 
     return csrconv_smaller(last, take(c, slice, bound));
 }
 
+/* Begins the next chunk, which ends with the slice before `end`. */
+static void add_chunk(const struct csrconv_slices *slices, int64_t chunk, int64_t begin,
+                      int64_t end, struct csrconv_split_cut *cut)
+{
+    double nonzeros = 0.0;
+    for (int64_t i = begin; i < end; i++)
+        nonzeros += (double)slices->nonzeros[i];
+    cut->first[chunk + 1] = end_channel(slices, end - 1);
+    cut->most_channels =
+        csrconv_larger(cut->most_channels, cut->first[chunk + 1] - cut->first[chunk]);
+    cut->heaviest = fmax(cut->heaviest, nonzeros);
+}
+
+static void finish(const struct csrconv_slices *slices, int64_t chunks,
+                   struct csrconv_split_cut *cut)
+{
+    cut->heaviest *= (double)chunks / fmax(1.0, all_nonzeros(slices));
+}
+
 bool csrconv_split_cut(const struct csrconv_slices *slices, int64_t chunks,
                        struct csrconv_split_cut *cut)
 {
-    const double nonzeros = all_nonzeros(slices), mean = (double)slices->count / (double)chunks;
+    const double nonzeros = fmax(1.0, all_nonzeros(slices));
+    const double mean = (double)slices->count / (double)chunks;
     const struct cutting c = { slices, channel_share * nonzeros / (double)slices->channels, chunks,
                                csrconv_larger((int64_t)ceil(mean), (int64_t)(most_spread * mean)) };
     double bound;
-    int64_t slice = 0, most = 0;
+    int64_t slice = 0;
     if (slices->count < chunks)
         return false;
     bound = find_bound(&c);
     *cut = (struct csrconv_split_cut){ .first = { 0 } };
     for (int64_t i = 0; i < chunks; i++) {
         const int64_t end = end_chunk(&c, i, slice, bound);
-        int64_t count = 0;
-        for (; slice < end; slice++)
-            count += slices->nonzeros[slice];
-        cut->first[i + 1] = end_channel(slices, end - 1);
-        cut->most_channels = csrconv_larger(cut->most_channels, cut->first[i + 1] - cut->first[i]);
-        most = csrconv_larger(most, count);
+        add_chunk(slices, i, slice, end, cut);
+        slice = end;
     }
-    cut->heaviest = (double)most * (double)chunks / fmax(1.0, nonzeros);
+    finish(slices, chunks, cut);
+    return true;
+}
+
+bool csrconv_split_cut_evenly(const struct csrconv_slices *slices, int64_t chunks,
+                              struct csrconv_split_cut *cut)
+{
+    if (slices->count < chunks)
+        return false;
+    *cut = (struct csrconv_split_cut){ .first = { 0 } };
+    for (int64_t i = 0; i < chunks; i++)
+        add_chunk(slices, i, i * slices->count / chunks, (i + 1) * slices->count / chunks, cut);
+    finish(slices, chunks, cut);
     return true;
 }

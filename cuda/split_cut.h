@@ -28,8 +28,12 @@ struct csrconv_split_cut {
 
 void csrconv_slices_init(const struct csrconv_problem *problem, struct csrconv_slices *slices);
 
-/* False if there are fewer slices than chunks. No chunk is empty. */
+/* Both false if there are fewer slices than chunks. No chunk is empty. */
 bool csrconv_split_cut(const struct csrconv_slices *slices, int64_t chunks,
                        struct csrconv_split_cut *cut);
+
+/* Of about as many channels each, whatever they hold: where shared memory has no room for more. */
+bool csrconv_split_cut_evenly(const struct csrconv_slices *slices, int64_t chunks,
+                              struct csrconv_split_cut *cut);
 
 #endif

@@ -5,7 +5,10 @@
 
 #include <stdlib.h>
 
-enum { MOST_WAYS = CSRCONV_SPLIT_THREADS / CSRCONV_LANES };
+enum {
+    MOST_WAYS = CSRCONV_SPLIT_THREADS / CSRCONV_LANES,
+    MOST_WEIGHED = 256 /* tiles that are looked at for each filter */
+};
 
 void csrconv_find_ends(const struct csrconv_problem *problem,
                        const struct csrconv_split_tiling *tiling, int64_t group, int64_t *ends)
@@ -49,6 +52,13 @@ static double overlap(const struct tiles *tiles, int64_t tile, const int64_t *en
     return sum;
 }
 
+/* In turn, every other round backwards: where there are many tiles, chance evens them out. */
+static int64_t tile_in_turn(const struct tiles *tiles, int64_t i)
+{
+    const int64_t at = i % tiles->count;
+    return i / tiles->count % 2 ? tiles->count - 1 - at : at;
+}
+
 static int64_t best_tile(const struct tiles *tiles, const int64_t *ends)
 {
     int64_t best = -1;
@@ -83,7 +93,9 @@ static void deal(const struct csrconv_row *rows, int64_t count, int64_t first_fi
     for (int64_t i = 0; i < count; i++) {
         const int64_t filter = rows[i].filter - first_filter;
         const int64_t *own = ends + filter * (tiles->chunks + 1);
-        put(tiles, best_tile(tiles, own), filter, own, place_filter);
+        const int64_t tile =
+            tiles->count > MOST_WEIGHED ? tile_in_turn(tiles, i) : best_tile(tiles, own);
+        put(tiles, tile, filter, own, place_filter);
     }
 }
 

@@ -50,7 +50,7 @@ static int block_kernel(int pixels)
 static int64_t expected_quads(const struct search *s)
 {
     const struct csrconv_split_tiling *split = &s->tiling;
-    const double nonzeros = csrconv_split_block_nonzeros(&s->work, &split->block);
+    const double nonzeros = csrconv_split_block_nonzeros(&s->work, split);
     const double quads = 0.5 * nonzeros + (double)(split->places + split->block.filter_ways);
     return csrconv_chunk_list_head(split) + (int64_t)ceil(quads * s->spare);
 }
@@ -110,53 +110,63 @@ static void consider_residents(struct search *s)
     }
 }
 
-/* So many places, or fewer if as many tiles then have enough. */
-static void consider_places(struct search *s, int64_t places)
+/* So many tiles of filters, with as few places as they need. */
+static void consider_filter_tiles(struct search *s, int64_t filter_tiles)
 {
     struct csrconv_split_tiling *split = &s->tiling;
     struct csrconv_block_tiling *t = &split->block;
-    const int64_t filters = s->problem->shape.group_filters;
     const int64_t groups = s->problem->shape.g.groups;
     const int64_t tiles = t->row_tiles * t->column_tiles; /* checked by csrconv_tile_sources */
-    t->filter_tiles = csrconv_ceil_divide(filters, places);
-    split->places = csrconv_ceil_divide(filters, t->filter_tiles);
-    if ((double)(groups * t->filter_tiles) * (double)t->image_tiles * (double)tiles *
-            (double)t->stages >
-        most_blocks)
+    t->filter_tiles = filter_tiles;
+    split->places = csrconv_ceil_divide(s->problem->shape.group_filters, filter_tiles);
+    if (split->places > CSRCONV_MOST_PLACES || t->filter_ways > split->places ||
+        (double)(groups * t->filter_tiles) * (double)t->image_tiles * (double)tiles *
+                (double)t->stages >
+            most_blocks)
         return;
     t->blocks = groups * t->filter_tiles * t->image_tiles * tiles * t->stages;
-    if (t->filter_ways <= split->places)
-        consider_residents(s);
+    consider_residents(s);
 }
 
-/* Places such that as many blocks as run at once have something to do; 0: more blocks anyway. */
-static int64_t filling_places(const struct search *s)
+/* Such that as many blocks as run at once have something to do; 0: there are more anyway. */
+static int64_t filling_tiles(const struct search *s)
 {
     const struct csrconv_block_tiling *t = &s->tiling.block;
     const double slots = (double)csrconv_split_slots(s->machine, &s->tiling);
     const double tiles = (double)s->problem->shape.g.groups * (double)t->image_tiles *
                          (double)t->row_tiles * (double)t->column_tiles * (double)t->stages;
-    const int64_t filter_tiles = (int64_t)(slots / tiles);
-    return filter_tiles < 1 ? 0
-                            : csrconv_ceil_divide(s->problem->shape.group_filters, filter_tiles);
+    return csrconv_smaller(s->problem->shape.group_filters, (int64_t)(slots / tiles));
 }
 
-static void consider_chunks(struct search *s, int64_t chunks)
+/* Each number of filters of a warp, and the number of tiles that fills the GPU. */
+static void consider_cut(struct search *s, const struct csrconv_split_cut *cut)
 {
-    const struct csrconv_split_cut *cut = &s->work.cut[chunks];
     struct csrconv_block_tiling *t = &s->tiling.block;
-    const int64_t filters = s->problem->shape.group_filters;
-    t->stages = chunks;
+    const int64_t filters = s->problem->shape.group_filters, filling = filling_tiles(s);
+    int64_t last = 0;
+    bool is_tried = filling < 1;
     t->stage_channels = cut->most_channels;
     memcpy(s->tiling.first_channel, cut->first, sizeof cut->first);
-    for (int i = 0; i < WARP_FILTERS; i++) {
-        consider_places(s, csrconv_smaller(filters, warp_filters[i] * t->filter_ways));
-        if (warp_filters[i] * t->filter_ways >= filters)
-            break;
+    s->tiling.heaviest = cut->heaviest;
+    for (int i = 0; i < WARP_FILTERS && last != 1; i++) {
+        last = csrconv_ceil_divide(filters, warp_filters[i] * t->filter_ways);
+        is_tried = is_tried || last == filling;
+        consider_filter_tiles(s, last);
     }
-    const int64_t places = filling_places(s);
-    if (places > 0 && places <= CSRCONV_MOST_PLACES)
-        consider_places(s, places);
+    if (!is_tried)
+        consider_filter_tiles(s, filling);
+}
+
+/* Chunks of equal work, or of equal width, if only so wide ones fit into shared memory. */
+static void consider_chunks(struct search *s, int64_t chunks)
+{
+    const int64_t found = s->found;
+    s->tiling.block.stages = chunks;
+    if (csrconv_split_slots(s->machine, &s->tiling) < 1)
+        return; /* no such cluster runs */
+    consider_cut(s, &s->work.cut[chunks]);
+    if (s->found == found)
+        consider_cut(s, &s->work.even_cut[chunks]);
 }
 
 static void consider_tile(void *context, const struct csrconv_patch *patch)
@@ -190,12 +200,13 @@ static void consider_kernel(struct search *s, int pixels)
 /* Where windows are so far apart that 32 of them do not fit: fewer outputs in a tile. */
 static void consider_small_tiles(struct search *s)
 {
-    for (int64_t outputs = WARP / 2; outputs >= 1 && !s->found; outputs /= 2) {
-        s->tiling.block = (struct csrconv_block_tiling){
-            .kernel = block_kernel(1), .filter_ways = 1, .pixel_ways = 1, .ring = 1
-        };
-        csrconv_tile_each(&s->problem->shape, outputs, 1, consider_tile, s);
-    }
+    for (int64_t outputs = WARP / 2; outputs >= 1 && !s->found; outputs /= 2)
+        for (int64_t ways = 1; ways <= 4; ways *= 2) {
+            s->tiling.block = (struct csrconv_block_tiling){
+                .kernel = block_kernel(1), .filter_ways = ways, .pixel_ways = 1, .ring = 1
+            };
+            csrconv_tile_each(&s->problem->shape, outputs, 1, consider_tile, s);
+        }
 }
 
 int64_t csrconv_split_tiling_each(const struct csrconv_problem *problem,

@@ -44,9 +44,10 @@ struct csrconv_split_tiling {
     int64_t places;     /* for filters, in a block; of block.kernel the pixels alone count */
     int64_t list_quads; /* that a block's list may have */
     int64_t first_channel[CSRCONV_MOST_CHUNKS + 1]; /* of the chunks, as of csrconv_split_cut */
+    double heaviest;                                /* of that cut */
 };
 
-/* Quadruples of sums that a lane has of one filter: P / 4. */
+/* Quadruples of sums that a lane has of one filter: P / 4, rounded up. */
 static inline int64_t csrconv_split_place_units(const struct csrconv_split_tiling *split)
 {
     const int pixels = csrconv_block_kernels[split->block.kernel].pixels;

@@ -83,6 +83,8 @@ static void add(const struct block *b, float *sums, int64_t first_word, const ui
     float value;
     memcpy(&value, pair + 1, sizeof value);
     assert_int_equal(pair[0] % sizeof(float), 0);
+    if (value == 0.0F) /* no input may come into a result by it */
+        assert_int_equal(pair[0] / sizeof(float), b->split->block.zeros);
     for (int64_t i = 0; i < kernel_of(b)->pixels * LANES; i++) {
         const int64_t at = (int64_t)(pair[0] / sizeof(float)) + first_word + i;
         assert_in_range(at, 0, b->split->block.stage_floats - 1);
@@ -157,6 +159,9 @@ static void store(const struct block *b, int64_t unit, int64_t lane, int i)
     const int64_t n = b->image + output / shape->g.out_batch_stride;
     const int64_t pixel = output % shape->g.out_batch_stride;
     float sum = 0.0F;
+    if (filter >= 0)
+        assert_memory_equal(list_of(b) + words.bias + place,
+                            b->data->problem.epilogue.bias + filter, sizeof(float));
     if (filter < 0 || output < 0 || n >= shape->g.batch)
         return;
     for (int64_t chunk = 0; chunk < t->stages; chunk++)
@@ -201,8 +206,13 @@ static void check_limits(const struct csrconv_split_machine *machine,
 {
     const struct csrconv_block_tiling *t = &split->block;
     const int64_t threads = LANES * t->filter_ways * t->pixel_ways;
+    const bool is_given = split->adder == CSRCONV_ADD_IN_CLUSTER || t->stages == 1;
+    const int64_t given = is_given ? csrconv_split_share(split) * t->stages * LANES * 16 : 0;
+    const int64_t barrier = 16, list = split->list_quads * 16;
     assert_true(t->shared_bytes <= machine->block.block_shared);
     assert_true(t->residents * t->shared_bytes <= machine->block.processor_shared);
+    assert_true(barrier + list + given + (csrconv_block_words(t) + t->stage_floats) * 4 <=
+                t->shared_bytes);
     assert_in_range(threads, LANES, CSRCONV_SPLIT_THREADS);
     assert_true(t->patch.span <= csrconv_block_words(t));
     assert_in_range(t->stages, 1, CSRCONV_MOST_CHUNKS);
@@ -228,6 +238,7 @@ static void check_tiling(const struct csrconv_split_machine *machine, struct exa
     check_limits(machine, split);
     assert_ok(csrconv_memory_init(&memory, NULL));
     assert_ok(csrconv_chunk_lists_make(&d->problem, split, &memory, &lists));
+    assert_true(lists.pitch <= split->list_quads);
     assert_ok(csrconv_tile_tables_make(&d->problem.shape, &t->patch, csrconv_block_words(t),
                                        &memory, &tables));
     exact_layer_clear(d);
@@ -269,6 +280,23 @@ static void check_layer(const struct csrconv_split_machine *machine, struct exac
         check_tiling(machine, d, &kept.tilings[i]);
 }
 
+/* On a machine, or on all. */
+static void check_weights(const csrconv_geometry *g, const csrconv_weights *weights,
+                          const struct csrconv_split_machine *first, size_t count,
+                          struct random_state *random)
+{
+    struct exact_layer d = { .problem.weights = weights };
+    float *bias = malloc((size_t)g->filters * sizeof *bias);
+    for (int64_t i = 0; i < g->filters; i++)
+        bias[i] = (float)random_between(random, -9, 9);
+    exact_layer_init(&d, g, random);
+    d.problem.epilogue.bias = bias;
+    for (size_t i = 0; i < count; i++)
+        check_layer(&first[i], &d, random);
+    exact_layer_free(&d);
+    free(bias);
+}
+
 static void blocks_make_the_convolution(void **state)
 {
     struct random_state random;
@@ -277,10 +305,7 @@ static void blocks_make_the_convolution(void **state)
     for (int i = 0; i < ROUNDS; i++) {
         const csrconv_geometry g = random_geometry(&random);
         csrconv_weights *weights = random_weights(&random, &g);
-        struct exact_layer d = { .problem.weights = weights };
-        exact_layer_init(&d, &g, &random);
-        check_layer(&machines[i % COUNT_OF(machines)], &d, &random);
-        exact_layer_free(&d);
+        check_weights(&g, weights, &machines[(size_t)i % COUNT_OF(machines)], 1, &random);
         csrconv_weights_destroy(&weights);
     }
 }
@@ -329,6 +354,31 @@ static void one_image_takes_about_what_was_measured(void **state)
         assert_true(tiling.block.blocks >= layers[i].least_blocks);
         csrconv_weights_destroy(&weights);
     }
+}
+
+static void check_alone(void *context, const struct csrconv_split_tiling *tiling)
+{
+    (void)context;
+    assert_int_equal(tiling->block.stages, 1);
+}
+
+/* On a GPU whose multiprocessors are so apart that no cluster runs. */
+static void clusters_that_do_not_run_are_not_chosen(void **state)
+{
+    const struct csrconv_split_machine alone = { machines[0].block,
+                                                 CSRCONV_ADD_IN_CLUSTER,
+                                                 { 0, 132 } };
+    const csrconv_geometry g = geometry_of(256, 14, 14, 256, 3, 3);
+    csrconv_weights *weights = spread_weights(&g, 10);
+    struct csrconv_problem problem = { .weights = weights };
+    struct csrconv_split_tiling tiling;
+    (void)state;
+    assert_ok(csrconv_shape_init(&problem.shape, &g));
+    assert_ok(csrconv_split_tiling_choose(&problem, &alone, 1.1, &tiling));
+    assert_int_equal(tiling.block.stages, 1);
+    assert_true(isfinite(tiling.block.us));
+    assert_true(csrconv_split_tiling_each(&problem, &alone, 1.1, check_alone, NULL) > 0);
+    csrconv_weights_destroy(&weights);
 }
 
 static void check_visited(void *context, const struct csrconv_split_tiling *tiling)
@@ -430,6 +480,62 @@ static csrconv_weights *speckled_weights(const csrconv_geometry *g)
     return weights;
 }
 
+/* All nonzeros, every other weight, in one channel; none at all. */
+static csrconv_weights *lone_weights(const csrconv_geometry *g, int64_t channel)
+{
+    const int64_t window = g->kernel_h * g->kernel_w, count = g->filters * g->channels * window;
+    float *dense = calloc((size_t)count, sizeof *dense);
+    csrconv_weights *weights;
+    assert_non_null(dense);
+    for (int64_t i = 0; i < count; i++)
+        dense[i] = i / window % g->channels == channel && i % 2 ? 1.0F : 0.0F;
+    assert_ok(csrconv_weights_from_dense(dense, g->filters, g->channels, g->kernel_h, g->kernel_w,
+                                         NULL, &weights));
+    free(dense);
+    return weights;
+}
+
+/*
+ * More channels than are counted apart, more filters than a block has places for, chunks of unequal
+ * width; those of random layers are small.
+ */
+static void blocks_make_wide_layers(void **state)
+{
+    const csrconv_geometry wide = geometry_of(300, 6, 6, 200, 1, 1);
+    const csrconv_geometry lone = geometry_of(40, 9, 9, 90, 3, 3);
+    csrconv_weights *weights[] = { speckled_weights(&wide), lone_weights(&lone, 11),
+                                   lone_weights(&lone, -1) };
+    struct random_state random;
+    (void)state;
+    random_seed(&random, 7);
+    for (size_t i = 0; i < COUNT_OF(weights); i++) {
+        check_weights(i ? &lone : &wide, weights[i], machines, 2, &random);
+        csrconv_weights_destroy(&weights[i]);
+    }
+}
+
+/* Channels that have ever more: chunks of equal work would be too wide for what there is. */
+static void wide_windows_are_cut_evenly(void **state)
+{
+    csrconv_geometry g = geometry_of(32, 120, 120, 16, 3, 3);
+    csrconv_weights *weights;
+    struct csrconv_problem problem = { 0 };
+    struct csrconv_split_tiling tiling;
+    const int64_t columns = g.channels * 9;
+    float *dense = calloc((size_t)(g.filters * columns), sizeof *dense);
+    (void)state;
+    assert_non_null(dense);
+    for (int64_t i = 0; i < g.filters * columns; i++)
+        dense[i] = i * 7 % 64 < i % columns / 9 ? 1.0F : 0.0F;
+    assert_ok(csrconv_weights_from_dense(dense, g.filters, g.channels, 3, 3, NULL, &weights));
+    free(dense);
+    g.dilation_h = g.dilation_w = 55;
+    problem.weights = weights;
+    assert_ok(csrconv_shape_init(&problem.shape, &g));
+    assert_ok(csrconv_split_tiling_choose(&problem, &machines[0], 1.1, &tiling));
+    csrconv_weights_destroy(&weights);
+}
+
 static struct unevenness unevenness_by(const csrconv_weights *weights, const csrconv_geometry *g,
                                        const struct csrconv_split_tiling *tiling)
 {
@@ -488,7 +594,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_make_the_convolution),
+        cmocka_unit_test(blocks_make_wide_layers),
+        cmocka_unit_test(wide_windows_are_cut_evenly),
         cmocka_unit_test(one_image_takes_about_what_was_measured),
+        cmocka_unit_test(clusters_that_do_not_run_are_not_chosen),
         cmocka_unit_test(every_tiling_keeps_its_limits),
         cmocka_unit_test(warps_have_equal_work_in_each_chunk),
         cmocka_unit_test(blocks_have_equal_work),
