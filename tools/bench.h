@@ -46,14 +46,13 @@ int bench_point(const struct bench_request *request, const struct problem_point 
 /*
  * The same for `layers` points executed one behind the other, each with weights and tensors of its
  * own: on a GPU as one graph. Contenders are the automatic choice, taken layer by layer, and each
- * wanted algorithm that runs them all. A step of `progress` is a layer planned for and verified by
- * one of the bench_teams; *done is how many were before.
+ * wanted algorithm that runs them all. They take bench_network_steps of `progress`, of which `done`
+ * are done: each layer is made once, and planned for and verified by each team.
  */
 int bench_network(const struct bench_request *request, const struct problem_point *points,
-                  size_t layers, struct progress *progress, int64_t *done, struct report *report,
+                  size_t layers, struct progress *progress, int64_t done, struct report *report,
                   struct bench_count *count);
 
-/* Numbers of threads that are measured with; at least one. */
-int bench_teams(const struct bench_request *request);
+int64_t bench_network_steps(const struct bench_request *request, size_t layers);
 
 #endif

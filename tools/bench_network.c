@@ -57,11 +57,19 @@ static int check_batches(const struct network *n)
     return EXIT_DONE;
 }
 
+/* That a layer is worked on next. */
+static void show_step(struct network *n, size_t layer)
+{
+    progress_show(n->progress, n->done++, n->layers[layer].point->problem->name);
+}
+
 static int set_up_layers(struct network *n)
 {
     int code = EXIT_DONE;
-    for (size_t i = 0; i < n->count && !code; i++)
+    for (size_t i = 0; i < n->count && !code; i++) {
+        show_step(n, i);
         code = bench_set_up(&n->layers[i]);
+    }
     return code;
 }
 
@@ -76,7 +84,7 @@ static void tear_down(struct network *n)
 }
 
 static int set_up(const struct bench_request *request, const struct problem_point *points,
-                  size_t layers, struct network *n)
+                  size_t layers, struct progress *progress, int64_t done, struct network *n)
 {
     const size_t most = (size_t)selection_count() + 1;
     int code;
@@ -85,7 +93,9 @@ static int set_up(const struct bench_request *request, const struct problem_poin
                            .layers = calloc(layers, sizeof *n->layers),
                            .chains = calloc(most * layers, sizeof(*n->chains)),
                            .contenders = calloc(most, sizeof *n->contenders),
-                           .timings = calloc(most, sizeof *n->timings) };
+                           .timings = calloc(most, sizeof *n->timings),
+                           .progress = progress,
+                           .done = done };
     if (!n->layers || !n->chains || !n->contenders || !n->timings)
         return complain(EXIT_WRONG, "memory", "no room for the layers");
     for (size_t i = 0; i < layers; i++) {
@@ -212,7 +222,7 @@ static int verify_layers(struct network *n, int threads, struct bench_count *cou
     int code = EXIT_DONE;
     for (size_t i = 0; i < n->count && !code; i++) {
         struct bench *const b = &n->layers[i];
-        progress_show(n->progress, (*n->done)++, b->point->problem->name);
+        show_step(n, i);
         b->threads = threads;
         memset(b->trials, 0, (size_t)b->count * sizeof *b->trials);
         code = bench_verify(b);
@@ -288,14 +298,17 @@ static int run_team(struct network *n, int threads, struct report *report,
     return code;
 }
 
+int64_t bench_network_steps(const struct bench_request *request, size_t layers)
+{
+    return (int64_t)layers * (1 + bench_teams(request));
+}
+
 int bench_network(const struct bench_request *request, const struct problem_point *points,
-                  size_t layers, struct progress *progress, int64_t *done, struct report *report,
+                  size_t layers, struct progress *progress, int64_t done, struct report *report,
                   struct bench_count *count)
 {
     struct network n;
-    int code = set_up(request, points, layers, &n);
-    n.progress = progress;
-    n.done = done;
+    int code = set_up(request, points, layers, progress, done, &n);
     for (int i = 0; i < bench_teams(request) && !code; i++)
         code = run_team(&n, bench_team_threads(request, i), report, count);
     code = bench_fail_point(n.name, code, count);

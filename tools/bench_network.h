@@ -14,7 +14,7 @@ struct network {
     int contender_count;
     struct timing *timings; /* room for one of each contender */
     struct progress *progress;
-    int64_t *done; /* its steps */
+    int64_t done; /* of its steps */
 };
 
 /* Who runs all layers, or why it does not. */

@@ -30,7 +30,8 @@ struct bench {
 int bench_set_up(struct bench *b);
 void bench_tear_down(struct bench *b);
 
-/* Each of the bench_teams' number of threads; 0: all, or a GPU. */
+/* The numbers of threads that are asked for: how many, and each; 0: all, or a GPU. */
+int bench_teams(const struct bench_request *request);
 int bench_team_threads(const struct bench_request *request, int team);
 
 /* The algorithms that are reported by themselves. */

@@ -191,15 +191,14 @@ static int bench_networks(const struct bench_options *o, const struct bench_requ
 {
     const int points = problem_points(&o->batches, &o->sparsities);
     struct problem_point *const layers = calloc(list->count, sizeof *layers);
-    const int64_t steps = (int64_t)list->count * points * bench_teams(request);
-    struct progress progress = progress_start(stderr, steps);
-    int64_t done = 0;
+    const int64_t steps = bench_network_steps(request, list->count);
+    struct progress progress = progress_start(stderr, steps * points);
     int code = layers ? EXIT_DONE : complain(EXIT_WRONG, "memory", "no room for the layers");
     for (int p = 0; p < points && !code; p++) {
         for (size_t i = 0; i < list->count && !code; i++)
             code = problem_point(&list->items[i], &o->batches, &o->sparsities, p, &layers[i]);
         if (!code)
-            code = bench_network(request, layers, list->count, &progress, &done, report, count);
+            code = bench_network(request, layers, list->count, &progress, p * steps, report, count);
     }
     progress_clear(&progress);
     free(layers);

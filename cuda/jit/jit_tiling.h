@@ -164,8 +164,11 @@ static inline int64_t csrconv_jit_unit_end(const struct csrconv_shape *shape,
 }
 
 /*
- * Sets the pitches, stage_words and the bytes from all other members. Whether these fit, and a
- * chunk has as many stages as the ring holds.
+ * Sets row_pitch, channel_pitch, slot_pitch, stage_words and the bytes, from the members that say
+ * what a block computes and stages (not from unit_parts, step, blocks and us). Whether the bytes
+ * fit: into what a block can have, and `residents` times, with what the system reserves, into a
+ * multiprocessor. False, with nothing set, where the ring holds more stages than the longest chunk
+ * has, or one of several, and where a stage has more copies than the block has threads.
  */
 bool csrconv_jit_fit_stages(const struct csrconv_shape *shape,
                             const struct csrconv_block_machine *machine,

@@ -145,6 +145,26 @@ class Bench(support.Case):
         self.succeed("compare", "old.csv", "old.csv")
         self.assertEqual(len(self.files()), 6)
 
+    def times(self, name, median, low, high):
+        """A copy of measured.csv with other times."""
+        rows = self.rows(self.read("measured.csv"))
+        rows[0].update(median_us=median, min_us=low, q1_us=low, q3_us=high)
+        text = io.StringIO()
+        writer = csv.DictWriter(text, rows[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return self.write(name, text.getvalue().encode())
+
+    def test_compare_goes_by_the_quartiles(self):
+        """Not by the medians; ranges that touch overlap; slower is no failure."""
+        self.bench("--algo", "direct", "--csv", "measured.csv", PROBLEM)
+        self.times("old.csv", 15, 10, 20)
+        for verdict, *times in (("faster", 6, 5, 9.99), ("same", 6, 5, 10), ("same", 11, 9, 30),
+                                ("same", 25, 20, 30), ("slower", 25, 20.01, 30)):
+            self.times("new.csv", *times)
+            told = self.succeed("compare", "old.csv", "new.csv").stdout.decode()
+            self.assertRegex(told, rf"(?m)^ .* {verdict}$", times)
+
     def test_compare_refuses(self):
         self.bench("--algo", "direct", "--csv", "old.csv", PROBLEM)
         self.write("empty.csv", b"")

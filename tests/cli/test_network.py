@@ -2,7 +2,11 @@
 import csv
 import io
 import json
+import os
 import pathlib
+import pty
+import re
+import subprocess
 import sys
 import unittest
 
@@ -17,6 +21,17 @@ tiny,conv2,1,8,9,9,6,1,1,0,0,0.8
 """
 PROBLEM = 'mb1ic8ih9oc6oh9kh3ph1n"small"'
 SINGLE = ("--device", "cpu", "--threads", 1)
+
+
+def read_terminal(terminal):
+    """All that is written to it, until the last that has it open closes it."""
+    parts = []
+    try:
+        while part := terminal.read(4096):
+            parts.append(part)
+    except OSError:  # how Linux tells the end
+        pass
+    return b"".join(parts).decode()
 
 
 class Measured(support.Case):
@@ -93,6 +108,31 @@ class Network(Measured):
         rows = self.rows("b.csv")
         self.assertEqual({row["name"] for row in rows}, {"m:graph"})
         self.assertEqual({row["pattern"][:6] for row in rows}, {"fnv1a:"})
+
+    def steps(self, *arguments):
+        """What the progress bar shows of each step: how many are done, of how many, and the next."""
+        ours, its = pty.openpty()
+        with open(ours, "rb", buffering=0) as terminal:
+            with subprocess.Popen([support.CSRCONV, "bench", *map(str, SINGLE), "--algo", "direct",
+                                   "--min-time", "0", *arguments], cwd=self.folder, stderr=its,
+                                  stdout=subprocess.DEVNULL) as program:
+                os.close(its)
+                shown = read_terminal(terminal)
+        self.assertIn(program.returncode, (0, 3), shown)
+        return [(int(done), int(total), name) for done, total, name in
+                re.findall(r"\] (\d+)/(\d+) [^\r]* left  tiny:(conv\d)", shown)]
+
+    def test_progress(self):
+        """Each layer is told when it is made and when it is verified, by each team."""
+        self.assertEqual(self.steps("--network", "tiny.csv", "--graph"),
+                         [(i, 4, f"conv{i % 2 + 1}") for i in range(4)])
+        self.assertEqual(self.steps("--network", "tiny.csv", "--graph", "--batch", "1,2",
+                                    "--threads", "2"),  # beside SINGLE's one
+                         [(i, 12, f"conv{i % 2 + 1}") for i in range(12)])
+
+    def test_progress_behind_what_does_not_fit(self):
+        self.assertEqual(self.steps("--network", "tiny.csv", "--graph", "--batch", "1000000000,1"),
+                         [(0, 8, "conv1")] + [(i, 8, f"conv{i % 2 + 1}") for i in range(4, 8)])
 
     def test_what_does_not_fit(self):
         huge = 'mb100000ic4096ih512oc64oh512kh3ph1n"net:huge"'

@@ -5,6 +5,7 @@
 #include "jit_trial.h"
 
 enum { ROUNDS = 400, CLUSTER_ROUNDS = 25, TRIMMED_ROUNDS = 60, KEPT = 3, LARGE = 227 * 1024 };
+enum { RESERVED = 1024 }; /* bytes of shared memory, of each block, by the system */
 
 static const struct csrconv_block_machine machines[] = {
     { 132, LARGE, 228 * 1024, 1.98 },
@@ -20,9 +21,8 @@ struct wanted {
 static void check_limits(const struct csrconv_block_machine *machine,
                          const struct csrconv_shape *shape, const struct csrconv_jit_tiling *t)
 {
-    const int64_t reserved = 1024; /* of each block, by the system */
     assert_true(t->shared_bytes <= machine->block_shared);
-    assert_true(t->residents * (t->shared_bytes + reserved) <= machine->processor_shared);
+    assert_true(t->residents * (t->shared_bytes + RESERVED) <= machine->processor_shared);
     assert_in_range(csrconv_jit_panels(shape, t), 1, CSRCONV_JIT_MOST_PANELS);
     assert_true(t->threads % 32 == 0 && t->threads <= CSRCONV_JIT_MOST_THREADS);
     assert_in_range(t->span, 1, t->threads);
@@ -220,16 +220,32 @@ static void real_layers(void **state)
     assert_true(checked > COUNT_OF(layers));
 }
 
+/* It fits where its blocks and what is reserved for each fill shared memory, not with a byte less.
+ */
+static void check_fit(const struct csrconv_shape *shape, const struct csrconv_jit_tiling *tiling)
+{
+    struct csrconv_block_machine machine = machines[0];
+    struct csrconv_jit_tiling t = *tiling;
+    machine.processor_shared = t.residents * (t.shared_bytes + RESERVED);
+    assert_true(csrconv_jit_fit_stages(shape, &machine, &t));
+    machine.processor_shared--;
+    assert_false(csrconv_jit_fit_stages(shape, &machine, &t));
+}
+
 static void check_visited(void *shape, const struct csrconv_jit_tiling *t)
 {
     check_limits(&machines[0], shape, t);
+    check_fit(shape, t);
 }
 
-/* Of a layer whose stages fill shared memory, and of one whose panels fill a grid. */
+/*
+ * Of a layer whose stages fill shared memory, and of one whose groups have three filters each and
+ * room for two panels in a grid.
+ */
 static void every_tiling_keeps_its_limits(void **state)
 {
     csrconv_geometry layers[] = { geometry_of(64, 56, 56, 64, 3, 3),
-                                  geometry_of(30000, 3, 3, 120000, 1, 1) };
+                                  geometry_of(30000, 3, 3, 90000, 1, 1) };
     (void)state;
     layers[1].groups = 30000;
     for (size_t i = 0; i < COUNT_OF(layers); i++) {
@@ -263,10 +279,6 @@ static void what_is_too_large_is_refused(void **state)
     g.groups = 1 << 16;
     weights = weights_of(&g);
     refuse(&g, weights, "65536 groups of 1 filters");
-    g.groups =
-        1 << 15; /* two panels each: that these are not the weights is not looked at before */
-    g.filters = g.groups * 510;
-    refuse(&g, weights, "32768 groups of 510 filters");
     csrconv_weights_destroy(&weights);
     g = geometry_of(1, 400, 400, 1, 2, 2);
     g.dilation_h = g.dilation_w = 300;
@@ -274,6 +286,37 @@ static void what_is_too_large_is_refused(void **state)
     refuse(&g, weights, "232448 bytes of shared memory");
     g.pad_top = g.pad_left = 1 << 20;
     refuse(&g, weights, "1048976 x 1048976");
+    csrconv_weights_destroy(&weights);
+}
+
+/*
+ * Sizes are looked at without the weights, of which only nonzeros are counted: few here, as those
+ * of so many filters would take memory.
+ */
+static csrconv_status check_groups(const csrconv_weights *weights, int64_t groups, int64_t filters)
+{
+    struct csrconv_problem problem = { .weights = weights };
+    csrconv_geometry g = geometry_of(groups, 3, 3, groups * filters, 1, 1);
+    g.groups = groups;
+    assert_ok(csrconv_shape_init(&problem.shape, &g));
+    return csrconv_jit_check_size(&problem);
+}
+
+/* A grid has 65535 panels, and a thread sums of up to 255 filters. */
+static void groups_need_whole_panels(void **state)
+{
+    const csrconv_geometry one = geometry_of(1, 3, 3, 1, 1, 1);
+    csrconv_weights *weights = weights_of(&one);
+    (void)state;
+    assert_ok(check_groups(weights, 65535, 255));
+    assert_fails(check_groups(weights, 65536, 255), CSRCONV_NOT_SUPPORTED,
+                 "65536 groups of 255 filters");
+    assert_ok(check_groups(weights, 32767, 256));
+    assert_ok(check_groups(weights, 32767, 510));
+    assert_fails(check_groups(weights, 32768, 256), CSRCONV_NOT_SUPPORTED,
+                 "32768 groups of 256 filters");
+    assert_fails(check_groups(weights, 32768, 510), CSRCONV_NOT_SUPPORTED,
+                 "32768 groups of 510 filters");
     csrconv_weights_destroy(&weights);
 }
 
@@ -286,6 +329,7 @@ int main(void)
         cmocka_unit_test(real_layers),
         cmocka_unit_test(every_tiling_keeps_its_limits),
         cmocka_unit_test(what_is_too_large_is_refused),
+        cmocka_unit_test(groups_need_whole_panels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
